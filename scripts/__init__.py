@@ -1,0 +1,1 @@
+"""The developer commands; each executable here says at its top what it does."""
