@@ -1,0 +1,1 @@
+"""Makes the integration importable from the repository root."""
