@@ -1,0 +1,66 @@
+"""The memory: what the operations and the set-up use of it, and nothing else.
+
+Nothing below this package imports Home Assistant.
+"""
+
+from .database import Database
+from .errors import (
+    AccessDeniedError,
+    AiMemoryError,
+    DatabaseLockedError,
+    DatabaseUnusableError,
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+)
+from .manager import MemoryManager
+from .models import (
+    Access,
+    Action,
+    AddResult,
+    Caller,
+    Change,
+    Counts,
+    Filters,
+    Layer,
+    ListResult,
+    MatchType,
+    Memory,
+    MemoryChanges,
+    NewMemory,
+    Scope,
+    SearchResult,
+    UpdateResult,
+)
+from .schema import SCHEMA_VERSION
+from .search import DEFAULT_MIN_SCORE
+
+__all__ = [
+    "DEFAULT_MIN_SCORE",
+    "SCHEMA_VERSION",
+    "Access",
+    "AccessDeniedError",
+    "Action",
+    "AddResult",
+    "AiMemoryError",
+    "Caller",
+    "Change",
+    "Counts",
+    "Database",
+    "DatabaseLockedError",
+    "DatabaseUnusableError",
+    "Filters",
+    "InvalidInputError",
+    "Layer",
+    "ListResult",
+    "MatchType",
+    "Memory",
+    "MemoryChanges",
+    "MemoryManager",
+    "NewMemory",
+    "NotFoundError",
+    "Scope",
+    "SearchResult",
+    "StorageError",
+    "UpdateResult",
+]

@@ -1,0 +1,40 @@
+"""Everything that can go wrong in the memory, as a small hierarchy of typed errors.
+
+Raised by ``core`` and ``operations``; each door turns a key and its placeholders into the user's
+language. An error never carries the text of a memory.
+"""
+
+
+class AiMemoryError(Exception):
+    """A failure with a translation key and the placeholders of its message."""
+
+    def __init__(self, key: str, **placeholders: str | float) -> None:
+        """Keep the key (an entry under ``exceptions`` of the translations) and its values."""
+        self.key = key
+        self.placeholders = {name: str(value) for name, value in placeholders.items()}
+        details = ", ".join(f"{name}={value}" for name, value in self.placeholders.items())
+        super().__init__(f"{key} ({details})" if details else key)
+
+
+class InvalidInputError(AiMemoryError):
+    """The caller sent something that cannot be accepted; nothing was changed."""
+
+
+class NotFoundError(AiMemoryError):
+    """No memory with that id is visible to the caller; says nothing about hidden ones."""
+
+
+class AccessDeniedError(AiMemoryError):
+    """The caller lacks the access that the operation needs."""
+
+
+class StorageError(AiMemoryError):
+    """The database refused; the transaction was rolled back and nothing was changed."""
+
+
+class DatabaseLockedError(StorageError):
+    """Another process holds the database; trying again later may succeed."""
+
+
+class DatabaseUnusableError(StorageError):
+    """The file cannot be opened as it is; it was left untouched and a person has to act."""

@@ -1,0 +1,349 @@
+"""The memory itself: what every operation calls, and the only place that knows all its parts.
+
+One manager per config entry. It cleans what callers send, hands writes to the writer and reads to
+the repositories and the search, and keeps index, census, usage and listeners up to date with every
+commit. It knows nothing of Home Assistant: the function it is given starts background tasks.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime
+import logging
+from typing import Any, Final, Protocol
+
+from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
+from . import memories, palace
+from .census import Census
+from .database import Database
+from .errors import InvalidInputError, NotFoundError, StorageError
+from .index_upkeep import IndexUpkeep
+from .models import (
+    AddResult,
+    Caller,
+    Change,
+    Counts,
+    Filters,
+    ListResult,
+    Memory,
+    MemoryChanges,
+    NewMemory,
+    SearchResult,
+    UpdateResult,
+)
+from .search import DEFAULT_MIN_SCORE, MemorySearch
+from .text_input import (
+    SUMMARY_LIMIT_CHARACTERS,
+    clean_content,
+    clean_query,
+    clean_text,
+    place_name,
+)
+from .usage import FLUSH_SECONDS, UsageLog
+from .vector_index import Vector
+from .visibility import visible_to
+from .writer import MemoryWriter, Written
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+type Clock = Callable[[], datetime]
+type Listener = Callable[[Change], None]
+
+
+class Spawn(Protocol):
+    """Start a background task that its owner cancels when the memory is closed."""
+
+    def __call__(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Return the running task."""
+
+
+def spawn_task(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    """Start a plain asyncio task, for use without Home Assistant."""
+    return asyncio.create_task(work, name=name)
+
+
+def utc_now() -> datetime:
+    """Return the time of the machine."""
+    return datetime.now(UTC)
+
+
+class MemoryManager:
+    """Add, find, change and delete memories on behalf of a caller."""
+
+    def __init__(
+        self,
+        database: Database,
+        engine: EmbeddingEngine,
+        *,
+        max_entries: int,
+        clock: Clock = utc_now,
+        spawn: Spawn = spawn_task,
+    ) -> None:
+        """Put the parts together; nothing is opened before ``open``."""
+        self._database = database
+        self._engine = engine
+        self._max_entries = max_entries
+        self._clock = clock
+        self._spawn = spawn
+        self._writer = MemoryWriter(database, engine.fingerprint)
+        self._upkeep = IndexUpkeep(database, engine, self._writer)
+        self._search = MemorySearch(database, engine, self._upkeep.index)
+        self._usage = UsageLog(database)
+        self._usage_noted = asyncio.Event()
+        self._census = Census([], (0, 0))
+        self._last_change: datetime | None = None
+        self._listeners: list[Listener] = []
+        self._writes: set[asyncio.Task[Any]] = set()
+        self._background: list[asyncio.Task[None]] = []
+
+    async def open(self) -> None:
+        """Open the database, seed a new palace and start loading vectors in the background.
+
+        Raises StorageError; a failing engine is only logged.
+        """
+        await self._database.open()
+        async with self._database.transaction() as connection:
+            await palace.seed(connection, memories.milliseconds(self._clock()))
+            counted, size = await memories.census(connection), await palace.size(connection)
+            self._last_change = await memories.last_change(connection)
+        self._census = Census(counted, size)
+        try:
+            await self._engine.start()
+        except EngineError as err:
+            _LOGGER.warning("Embedding engine %s did not start: %s", self._engine.name, err)
+        self._background = [
+            self._spawn(self._prepare_vectors(), "ai_memory vectors"),
+            self._spawn(self._write_usage_behind(), "ai_memory usage"),
+        ]
+
+    async def close(self) -> None:
+        """Finish what was begun, write what is pending and close the database."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, *self._writes, return_exceptions=True)
+        try:
+            await self._usage.flush()
+        except StorageError as err:
+            _LOGGER.warning("Usage counts could not be written: %s", err)
+        await self._engine.stop()
+        await self._database.close()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call the listener after each committed write; returns how to stop it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the embedding engine in use."""
+        return self._engine.name
+
+    @property
+    def engine_fingerprint(self) -> str:
+        """Engine, model and revision behind the current vectors."""
+        return self._engine.fingerprint
+
+    @property
+    def vector_count(self) -> int:
+        """How many memories can be found by meaning at the moment."""
+        return len(self._upkeep.index)
+
+    @property
+    def last_change(self) -> datetime | None:
+        """When a memory was last written, None while there never was one."""
+        return self._last_change
+
+    async def database_bytes(self) -> int:
+        """Return the size of the database file, without its write-ahead log."""
+        loop = asyncio.get_running_loop()
+        return (await loop.run_in_executor(None, self._database.path.stat)).st_size
+
+    def counts(self) -> Counts:
+        """Return how many memories there are."""
+        return self._census.counts()
+
+    async def add(self, caller: Caller, new: NewMemory) -> AddResult:
+        """Store a memory, or refresh the one that already says it.
+
+        Raises InvalidInputError and StorageError.
+        """
+        content = clean_content(new.content)
+        summary = clean_text(new.summary, "summary", SUMMARY_LIMIT_CHARACTERS)
+        wing, room = palace.choose_place(
+            place_name(new.wing, "wing"), place_name(new.room, "room"), f"{content} {summary}"
+        )
+        cleaned = replace(new, content=content, summary=summary, wing=wing, room=room)
+        vector = await self._vector_of(content)
+
+        async def write() -> AddResult:
+            surplus = self._census.total + 1 - self._max_entries
+            result, written = await self._writer.add(
+                caller, cleaned, vector, self._now_ms(), surplus
+            )
+            await self._committed(written)
+            return result
+
+        return await self._run_to_the_end(write())
+
+    async def get(self, caller: Caller, memory_id: str) -> Memory:
+        """Return one memory by id. Raises NotFoundError and StorageError."""
+        async with self._database.reading() as connection:
+            memory = await memories.get(connection, caller, memory_id)
+        if memory is None:
+            raise NotFoundError("memory_not_found", id=memory_id)
+        self._usage.fetched(memory.sequence, self._clock())
+        self._usage_noted.set()
+        return memory
+
+    async def latest(self, caller: Caller, filters: Filters, limit: int) -> ListResult:
+        """Return the most recently changed memories. Raises InvalidInputError and StorageError."""
+        clause = visible_to(caller, _cleaned_filters(filters))
+        async with self._database.reading() as connection:
+            page, total = await memories.newest(connection, clause, limit)
+        return ListResult(memories=tuple(page), total=total)
+
+    async def search(
+        self,
+        caller: Caller,
+        filters: Filters,
+        query: str,
+        limit: int,
+        min_score: float = DEFAULT_MIN_SCORE,
+    ) -> SearchResult:
+        """Return the memories that answer a query best. Raises InvalidInputError, StorageError."""
+        result = await self._search.find(
+            caller, _cleaned_filters(filters), clean_query(query), limit, min_score
+        )
+        if result.hits:
+            self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
+            self._usage_noted.set()
+        return result
+
+    async def update(self, caller: Caller, memory_id: str, changes: MemoryChanges) -> UpdateResult:
+        """Change a memory. Raises NotFoundError, InvalidInputError and StorageError."""
+        content, summary = changes.content, changes.summary
+        cleaned = replace(
+            changes,
+            content=None if content is None else clean_content(content),
+            summary=None
+            if summary is None
+            else clean_text(summary, "summary", SUMMARY_LIMIT_CHARACTERS),
+            wing=place_name(changes.wing, "wing"),
+            room=place_name(changes.room, "room"),
+        )
+        vector = await self._vector_of(cleaned.content) if cleaned.content else None
+
+        async def write() -> UpdateResult:
+            memory, written = await self._writer.update(
+                caller, memory_id, cleaned, vector, self._now_ms()
+            )
+            await self._committed(written)
+            return UpdateResult(memory=memory, changed=bool(written))
+
+        return await self._run_to_the_end(write())
+
+    async def delete(
+        self, caller: Caller, memory_id: str | None, filters: Filters
+    ) -> tuple[str, ...]:
+        """Delete one memory by id, or all that match the filters; returns the deleted ids.
+
+        Raises InvalidInputError when neither is given, NotFoundError for an id and StorageError.
+        """
+        cleaned = _cleaned_filters(filters)
+        if memory_id is None and cleaned.empty:
+            raise InvalidInputError("filter_required")
+
+        async def write() -> tuple[str, ...]:
+            written = await self._writer.delete(caller, memory_id, cleaned, self._now_ms())
+            await self._committed(written)
+            return tuple(before.id for change in written for before, _ in change.changes if before)
+
+        return await self._run_to_the_end(write())
+
+    def _now_ms(self) -> int:
+        return memories.milliseconds(self._clock())
+
+    async def _vector_of(self, content: str) -> Vector | None:
+        """Return the vector of a text at once when that takes no network, else None."""
+        if not self._engine.local:
+            return None
+        try:
+            vector: Vector = (await self._engine.embed([content], TextKind.DOCUMENT))[0]
+        except EngineError as err:
+            _LOGGER.warning("Engine %s could not embed a memory: %s", self._engine.name, err)
+            return None
+        return vector
+
+    async def _run_to_the_end[T](self, write: Coroutine[Any, Any, T]) -> T:
+        """Let a write finish even when its caller is cancelled, so that all stays in step."""
+        task = asyncio.create_task(write)
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        return await asyncio.shield(task)
+
+    async def _committed(self, written: list[Written]) -> None:
+        """Bring everything kept in memory up to date with a commit, then tell the listeners."""
+        for one in written:
+            self._census.palace = one.palace
+            for before, after in one.changes:
+                if before is not None:
+                    self._census.remove(before)
+                if after is not None:
+                    self._census.add(after)
+            self._upkeep.apply(one)
+        self._search.forget_visible_sets()
+        for one in written:
+            self._last_change = self._clock()
+            await self._learn(one)
+            change = _change(one, self.counts(), self._last_change)
+            for listener in list(self._listeners):
+                listener(change)
+
+    async def _learn(self, written: Written) -> None:
+        """Tell the engine which documents came and went."""
+        texts = [
+            (before and before.content, after and after.content)
+            for before, after in written.changes
+        ]
+        removed = [before for before, after in texts if before and before != after]
+        added = [after for before, after in texts if after and before != after]
+        if added or removed:
+            await self._engine.observe(added, removed)
+
+    async def _prepare_vectors(self) -> None:
+        """Load the vectors and make the missing ones."""
+        try:
+            await self._upkeep.bring_up_to_date(self._census.total)
+        except (EngineError, StorageError) as err:
+            _LOGGER.warning("Vectors of engine %s are incomplete: %s", self._engine.name, err)
+
+    async def _write_usage_behind(self) -> None:
+        """Write usage counts some seconds after the first use that is not yet written."""
+        while await self._usage_noted.wait():
+            await asyncio.sleep(FLUSH_SECONDS)
+            self._usage_noted.clear()
+            try:
+                await self._usage.flush()
+            except StorageError as err:
+                _LOGGER.warning("Usage counts could not be written yet: %s", err)
+
+
+def _cleaned_filters(filters: Filters) -> Filters:
+    return replace(
+        filters, wing=place_name(filters.wing, "wing"), room=place_name(filters.room, "room")
+    )
+
+
+def _change(written: Written, counts: Counts, at: datetime) -> Change:
+    """Return what listeners are told; a place is named only when all memories share it."""
+    subjects = [subject for before, after in written.changes if (subject := after or before)]
+    places = {(subject.wing, subject.room) for subject in subjects}
+    wing, room = next(iter(places)) if len(places) == 1 else (None, None)
+    return Change(
+        action=written.action,
+        memory_ids=tuple(subject.id for subject in subjects),
+        wing=wing,
+        room=room,
+        counts=counts,
+        at=at,
+    )

@@ -1,0 +1,301 @@
+"""The repository of memories: every statement that reads or writes one.
+
+Called by the manager with a connection: inside a transaction for writes, the read-only one for
+reads. Rows leave as frozen ``Memory`` values. What a caller may see is always decided by
+``visibility``; the full-text rows change in the same statement sequence as the memory itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import aiosqlite
+
+from .fulltext import indexed_text
+from .models import Caller, Filters, Layer, Memory, Scope, Status
+from .text_folding import fold
+from .visibility import Clause, SqlValue, visible_to
+
+_FROM: Final = """
+    FROM memories m
+    JOIN rooms r ON r.id = m.room_id
+    JOIN wings w ON w.id = r.wing_id
+    LEFT JOIN usage u ON u.sequence = m.sequence
+"""
+_COLUMNS: Final = """
+    m.sequence, m.id, m.content, m.summary, w.name, r.name, m.scope, m.owner_agent, m.owner_user,
+    m.layer, m.type, m.status, m.confidence, m.revision, m.language, m.created_ms, m.updated_ms,
+    u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source
+"""
+_SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
+
+_INSERT: Final = """
+    INSERT INTO memories (
+        id, room_id, content, summary, restatement, scope, owner_agent, owner_user, layer, type,
+        language, created_ms, updated_ms, source
+    ) VALUES (
+        :id, :room_id, :content, :summary, :restatement, :scope, :owner_agent, :owner_user, :layer,
+        :type, :language, :now_ms, :now_ms, :source
+    )
+"""
+_UPDATE: Final = """
+    UPDATE memories SET
+        room_id = :room_id, content = :content, summary = :summary, restatement = :restatement,
+        scope = :scope, owner_agent = :owner_agent, owner_user = :owner_user, layer = :layer,
+        updated_ms = :now_ms, revision = revision + 1
+    WHERE sequence = :sequence
+"""
+_RESTATED: Final = """
+    SELECT m.sequence FROM memories m
+    WHERE m.room_id = :room_id AND m.restatement = :restatement AND m.scope = :scope
+        AND m.owner_agent IS :owner_agent AND m.owner_user IS :owner_user AND m.status = 'active'
+    LIMIT 1
+"""
+_LEAST_VALUABLE: Final = f"""
+    {_SELECT}
+    WHERE m.layer > 1 AND m.sequence <> :keep
+    ORDER BY m.layer DESC, coalesce(u.returned + u.fetched, 0),
+        max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence
+    LIMIT :limit
+"""
+_SEQUENCES: Final = f"SELECT json_group_array(m.sequence) {_FROM}"
+_AUDIT: Final = """
+    INSERT INTO audit (
+        at_ms, action, memory_id, revision_before, revision_after, source, agent, user
+    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_RECORD_USE: Final = """
+    INSERT INTO usage (sequence, returned, fetched, last_used_ms)
+    SELECT :sequence, :returned, :fetched, :last_used_ms
+    WHERE EXISTS (SELECT 1 FROM memories WHERE sequence = :sequence)
+    ON CONFLICT (sequence) DO UPDATE SET
+        returned = returned + excluded.returned, fetched = fetched + excluded.fetched,
+        last_used_ms = max(last_used_ms, excluded.last_used_ms)
+"""
+
+
+def milliseconds(moment: datetime) -> int:
+    """Return a moment as the database holds it: milliseconds since 1970, UTC."""
+    return round(moment.timestamp() * 1000)
+
+
+def _moment(value: int) -> datetime:
+    return datetime.fromtimestamp(value / 1000, UTC)
+
+
+def _memory(row: Sequence[Any]) -> Memory:
+    (sequence, id_, content, summary, wing, room, scope, agent, user, layer, type_, status) = row[
+        :12
+    ]
+    (confidence, revision, language, created, updated, used, uses, source) = row[12:]
+    return Memory(
+        sequence=sequence,
+        id=id_,
+        content=content,
+        summary=summary,
+        wing=wing,
+        room=room,
+        scope=Scope(scope),
+        owner_agent=agent,
+        owner_user=user,
+        layer=Layer(layer),
+        type=type_,
+        status=Status(status),
+        confidence=confidence,
+        revision=revision,
+        language=language,
+        created=_moment(created),
+        updated=_moment(updated),
+        accessed=None if used is None else _moment(used),
+        access_count=uses,
+        source=source,
+    )
+
+
+async def _select(
+    connection: aiosqlite.Connection, sql: str, parameters: dict[str, SqlValue]
+) -> list[Memory]:
+    return [_memory(row) for row in await connection.execute_fetchall(sql, parameters)]
+
+
+async def get(connection: aiosqlite.Connection, caller: Caller, memory_id: str) -> Memory | None:
+    """Return one memory by id, if the caller may see it."""
+    clause = visible_to(caller, Filters())
+    sql = f"{_SELECT} WHERE {clause.sql} AND m.id = :id"
+    found = await _select(connection, sql, clause.parameters | {"id": memory_id})
+    return found[0] if found else None
+
+
+async def by_sequence(connection: aiosqlite.Connection, sequence: int) -> Memory:
+    """Return a memory that the running transaction knows to exist."""
+    return (await _select(connection, f"{_SELECT} WHERE m.sequence = :s", {"s": sequence}))[0]
+
+
+async def by_sequences(
+    connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
+) -> dict[int, Memory]:
+    """Return those of the memories that the clause admits, by sequence."""
+    wanted = ", ".join(str(int(sequence)) for sequence in sequences)
+    sql = f"{_SELECT} WHERE {clause.sql} AND m.sequence IN ({wanted})"
+    return {memory.sequence: memory for memory in await _select(connection, sql, clause.parameters)}
+
+
+async def newest(
+    connection: aiosqlite.Connection, clause: Clause, limit: int
+) -> tuple[list[Memory], int]:
+    """Return the most recently changed memories that the clause admits, and how many it admits."""
+    page = await _select(
+        connection,
+        f"{_SELECT} WHERE {clause.sql} ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit",
+        clause.parameters | {"limit": limit},
+    )
+    if len(page) < limit:
+        return page, len(page)
+    rows = await connection.execute_fetchall(
+        f"SELECT count(*) {_FROM} WHERE {clause.sql}", clause.parameters
+    )
+    return page, next(iter(rows))[0]
+
+
+async def matching(connection: aiosqlite.Connection, clause: Clause) -> list[Memory]:
+    """Return every memory that the clause admits."""
+    return await _select(connection, f"{_SELECT} WHERE {clause.sql}", clause.parameters)
+
+
+async def visible_sequences(connection: aiosqlite.Connection, clause: Clause) -> str:
+    """Return the sequences that the clause admits as one JSON array, cheap at any size."""
+    rows = await connection.execute_fetchall(f"{_SEQUENCES} WHERE {clause.sql}", clause.parameters)
+    return str(next(iter(rows))[0])
+
+
+async def restated(connection: aiosqlite.Connection, values: dict[str, SqlValue]) -> int | None:
+    """Return the sequence of a memory in the same place, of the same owner, that says the same."""
+    rows = list(await connection.execute_fetchall(_RESTATED, values))
+    return rows[0][0] if rows else None
+
+
+async def insert(connection: aiosqlite.Connection, values: dict[str, SqlValue]) -> Memory:
+    """Insert a memory with its full-text rows and return it."""
+    async with connection.execute(_INSERT, values) as cursor:
+        sequence = cursor.lastrowid
+    assert sequence is not None  # noqa: S101 - an INSERT always sets it
+    memory = await by_sequence(connection, sequence)
+    await _index(connection, memory)
+    return memory
+
+
+async def update(
+    connection: aiosqlite.Connection, before: Memory, values: dict[str, SqlValue]
+) -> Memory:
+    """Rewrite a memory and its full-text rows, advance its revision and return it."""
+    await connection.execute(_UPDATE, values | {"sequence": before.sequence})
+    after = await by_sequence(connection, before.sequence)
+    if (before.content, before.summary) != (after.content, after.summary):
+        await _unindex(connection, [before])
+        await _index(connection, after)
+    return after
+
+
+async def remove(connection: aiosqlite.Connection, memories: Sequence[Memory]) -> None:
+    """Remove memories with their full-text rows, vectors and usage."""
+    await _unindex(connection, memories)
+    await connection.executemany(
+        "DELETE FROM memories WHERE sequence = ?", [(memory.sequence,) for memory in memories]
+    )
+
+
+async def least_valuable(connection: aiosqlite.Connection, keep: int, limit: int) -> list[Memory]:
+    """Return what to evict first: archived before standard, then least and longest unused.
+
+    Critical memories and the one with the sequence ``keep`` are never among them.
+    """
+    return await _select(connection, _LEAST_VALUABLE, {"keep": keep, "limit": limit})
+
+
+async def audit(
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    action: str,
+    now_ms: int,
+    changes: Iterable[tuple[Memory | None, Memory | None]],
+) -> None:
+    """Record who did what to which memory, as pairs of before and after; never any text."""
+    rows = []
+    for before, after in changes:
+        subject = after or before
+        if subject is not None:
+            revisions = (before and before.revision, after and after.revision)
+            who = (caller.source, caller.agent, caller.user)
+            rows.append((now_ms, action, subject.id, *revisions, *who))
+    await connection.executemany(_AUDIT, rows)
+
+
+async def record_use(connection: aiosqlite.Connection, uses: Iterable[dict[str, SqlValue]]) -> None:
+    """Add to the usage counters of memories that still exist."""
+    await connection.executemany(_RECORD_USE, uses)
+
+
+async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, int]]:
+    """Return how many live memories there are by wing, scope and layer."""
+    rows = await connection.execute_fetchall(
+        f"SELECT w.name, m.scope, m.layer, count(*) {_FROM}"
+        " WHERE m.status = 'active' GROUP BY 1, 2, 3"
+    )
+    return [(wing, scope, layer, count) for wing, scope, layer, count in rows]
+
+
+async def last_change(connection: aiosqlite.Connection) -> datetime | None:
+    """Return when the most recently written memory was written."""
+    rows = await connection.execute_fetchall("SELECT max(updated_ms) FROM memories")
+    newest_ms = next(iter(rows))[0]
+    return None if newest_ms is None else _moment(newest_ms)
+
+
+async def ranked_by_words(
+    connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
+) -> list[int]:
+    """Return sequences by BM25 over whole words, best first."""
+    return await _ranked(connection, "memory_words", clause, query, limit)
+
+
+async def ranked_by_trigrams(
+    connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
+) -> list[int]:
+    """Return sequences by BM25 over trigrams, best first."""
+    return await _ranked(connection, "memory_trigrams", clause, query, limit)
+
+
+async def _ranked(
+    connection: aiosqlite.Connection, table: str, clause: Clause, query: str, limit: int
+) -> list[int]:
+    sql = (
+        f"SELECT m.sequence FROM {table} JOIN memories m ON m.sequence = {table}.rowid"
+        " JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id"
+        f" WHERE {table} MATCH :query AND {clause.sql}"
+        f" ORDER BY bm25({table}), m.sequence LIMIT :limit"
+    )
+    rows = await connection.execute_fetchall(
+        sql, clause.parameters | {"query": query, "limit": limit}
+    )
+    return [row[0] for row in rows]
+
+
+def _full_text(memory: Memory) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
+    words = (memory.sequence, indexed_text(memory.content), indexed_text(memory.summary))
+    return words, (memory.sequence, fold(memory.content), fold(memory.summary))
+
+
+async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
+    for table, row in zip(("memory_words", "memory_trigrams"), _full_text(memory), strict=True):
+        await connection.execute(
+            f"INSERT INTO {table} (rowid, content, summary) VALUES (?, ?, ?)", row
+        )
+
+
+async def _unindex(connection: aiosqlite.Connection, memories: Sequence[Memory]) -> None:
+    rows = [_full_text(memory) for memory in memories]
+    for position, table in enumerate(("memory_words", "memory_trigrams")):
+        await connection.executemany(
+            f"INSERT INTO {table} ({table}, rowid, content, summary) VALUES ('delete', ?, ?, ?)",
+            [row[position] for row in rows],
+        )

@@ -1,0 +1,228 @@
+"""The values that the memory hands out and takes in; all of them immutable.
+
+Used by every module of ``core`` and by the operations. Times are UTC-aware; doors format them.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+
+
+class Scope(StrEnum):
+    """Who may see a memory."""
+
+    PRIVATE = "private"
+    COMMON = "common"
+
+
+class Layer(IntEnum):
+    """How close to hand a memory is kept; layer 0 is the identity text, which is no memory."""
+
+    CRITICAL = 1
+    STANDARD = 2
+    ARCHIVE = 3
+
+
+class Status(StrEnum):
+    """Where a memory stands in its life; set by the memory itself, never by a caller."""
+
+    ACTIVE = "active"
+    CANDIDATE = "candidate"
+    SUPERSEDED = "superseded"
+    DELETED = "deleted"
+
+
+class Access(StrEnum):
+    """What a caller may do."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
+    EXPORT = "export"
+    ADMIN = "admin"
+
+
+HOME_ACCESS = frozenset({Access.READ, Access.WRITE, Access.DELETE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who is asking, as far as the door could tell.
+
+    ``agent`` is the most specific identity of the agent and becomes the owner of what it stores in
+    private; ``provider`` is the integration behind it, whose older rows the agent may read too.
+    ``user`` is None where nobody is known, as behind a voice satellite.
+    """
+
+    source: str
+    agent: str | None = None
+    provider: str | None = None
+    user: str | None = None
+    language: str | None = None
+    access: frozenset[Access] = field(default=HOME_ACCESS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One stored memory; ``sequence`` is its row number and never leaves the core."""
+
+    sequence: int
+    id: str
+    content: str
+    summary: str
+    wing: str
+    room: str
+    scope: Scope
+    owner_agent: str | None
+    owner_user: str | None
+    layer: Layer
+    type: str
+    status: Status
+    confidence: float
+    revision: int
+    language: str | None
+    created: datetime
+    updated: datetime
+    accessed: datetime | None
+    access_count: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory:
+    """What a caller wants remembered; blank places are chosen by the palace."""
+
+    content: str
+    summary: str = ""
+    wing: str | None = None
+    room: str | None = None
+    scope: Scope | None = None
+    layer: Layer = Layer.STANDARD
+    type: str = "fact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanges:
+    """What to change about a memory; None leaves a field as it is."""
+
+    content: str | None = None
+    summary: str | None = None
+    wing: str | None = None
+    room: str | None = None
+    scope: Scope | None = None
+    layer: Layer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Narrow a read or a deletion to a place or a scope; None means any."""
+
+    wing: str | None = None
+    room: str | None = None
+    scope: Scope | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is narrowed."""
+        return self.wing is None and self.room is None and self.scope is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryReference:
+    """A memory that is gone, named without its text."""
+
+    id: str
+    wing: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult:
+    """What became of a new memory and what had to make room for it.
+
+    ``evicted`` names only the memories that the caller could see; ``evicted_count`` counts all.
+    """
+
+    memory: Memory
+    refreshed: bool
+    evicted: tuple[MemoryReference, ...]
+    evicted_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateResult:
+    """The memory as it stands now, and whether the update changed anything."""
+
+    memory: Memory
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListResult:
+    """One page of memories, newest first, and how many match in all."""
+
+    memories: tuple[Memory, ...]
+    total: int
+
+
+class MatchType(StrEnum):
+    """How a memory was found."""
+
+    SEMANTIC = "semantic"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A memory that answers a query; ``score`` is its cosine similarity, 0.0 for text."""
+
+    memory: Memory
+    score: float
+    match_type: MatchType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Hits, best first; ``ranking`` names the ways of matching that produced them."""
+
+    hits: tuple[SearchHit, ...]
+    ranking: str
+
+
+class Action(StrEnum):
+    """What a write did to memories."""
+
+    ADDED = "added"
+    REFRESHED = "refreshed"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    EVICTED = "evicted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many memories there are, by scope, layer and wing, and how large the palace is."""
+
+    common: int
+    private: int
+    layers: dict[int, int]
+    wings: dict[str, int]
+    wing_total: int
+    room_total: int
+
+    @property
+    def total(self) -> int:
+        """All memories."""
+        return self.common + self.private
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One committed write, told to whoever listens; ids and places, never text."""
+
+    action: Action
+    memory_ids: tuple[str, ...]
+    wing: str | None
+    room: str | None
+    counts: Counts
+    at: datetime

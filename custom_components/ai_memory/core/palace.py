@@ -1,0 +1,96 @@
+"""Wings and rooms: what there is at first, where a memory belongs, and their table rows.
+
+Called by the manager inside its transactions. A wing has a default scope; unknown wings and rooms
+are created when something is stored in them, never when somebody merely asks.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import aiosqlite
+
+from .models import Scope
+from .room_detection import detect_room
+
+
+@dataclass(frozen=True, slots=True)
+class WingPlan:
+    """A wing of a new palace."""
+
+    name: str
+    default_scope: Scope
+    rooms: tuple[str, ...]
+
+
+GENERAL: Final = "general"
+DEFAULT_WINGS: Final = (
+    WingPlan("household", Scope.COMMON, ("devices", "maintenance", "events")),
+    WingPlan("personal", Scope.PRIVATE, ("preferences", "health", "secrets")),
+    WingPlan("automation", Scope.COMMON, ("routines", "schedules")),
+    WingPlan(GENERAL, Scope.COMMON, (GENERAL,)),
+)
+_WING_OF_ROOM: Final = {room: wing.name for wing in DEFAULT_WINGS for room in wing.rooms}
+_ROOMS_OF_WING: Final = {wing.name: wing.rooms for wing in DEFAULT_WINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The room of a memory, by name and by row, with the scope its wing suggests."""
+
+    wing: str
+    room: str
+    room_id: int
+    default_scope: Scope
+
+
+def choose_place(wing: str | None, room: str | None, text: str) -> tuple[str, str]:
+    """Return wing and room for a memory, filling what the caller left blank from its text."""
+    if room is None:
+        if wing is None:
+            room = detect_room(text) or GENERAL
+        else:
+            room = detect_room(text, _ROOMS_OF_WING.get(wing, ())) or GENERAL
+    return wing or _WING_OF_ROOM.get(room, GENERAL), room
+
+
+async def seed(connection: aiosqlite.Connection, now_ms: int) -> None:
+    """Create the default wings in a palace that has none."""
+    rows = list(await connection.execute_fetchall("SELECT 1 FROM wings LIMIT 1"))
+    if rows:
+        return
+    for wing in DEFAULT_WINGS:
+        for room in wing.rooms:
+            await ensure_place(connection, wing.name, room, now_ms)
+
+
+async def ensure_place(
+    connection: aiosqlite.Connection, wing: str, room: str, now_ms: int
+) -> Place:
+    """Return the place, creating wing and room where they are missing."""
+    scope = next((plan.default_scope for plan in DEFAULT_WINGS if plan.name == wing), Scope.COMMON)
+    await connection.execute(
+        "INSERT INTO wings (name, default_scope, created_ms) VALUES (?, ?, ?)"
+        " ON CONFLICT (name) DO NOTHING",
+        (wing, scope, now_ms),
+    )
+    await connection.execute(
+        "INSERT INTO rooms (wing_id, name, created_ms)"
+        " SELECT id, ?, ? FROM wings WHERE name = ? ON CONFLICT (wing_id, name) DO NOTHING",
+        (room, now_ms, wing),
+    )
+    rows = await connection.execute_fetchall(
+        "SELECT r.id, w.default_scope FROM rooms r JOIN wings w ON w.id = r.wing_id"
+        " WHERE w.name = ? AND r.name = ?",
+        (wing, room),
+    )
+    room_id, default_scope = next(iter(rows))
+    return Place(wing, room, room_id, Scope(default_scope))
+
+
+async def size(connection: aiosqlite.Connection) -> tuple[int, int]:
+    """Return how many wings and rooms there are."""
+    rows = await connection.execute_fetchall(
+        "SELECT (SELECT count(*) FROM wings), (SELECT count(*) FROM rooms)"
+    )
+    wings, rooms = next(iter(rows))
+    return wings, rooms

@@ -1,0 +1,109 @@
+"""The tables of the memory and the steps that bring an older file up to date.
+
+``database`` runs ``MIGRATIONS`` in order, each in a transaction of its own; step *n* takes a file
+from schema version *n* to *n + 1*. A landed step is never edited: a new one is appended. Whoever
+changes ``fulltext.indexed_text`` appends a step that rebuilds both full-text tables, because their
+rows can only be removed by the exact text that was indexed.
+"""
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x41494D45
+"""Marks a SQLite file as ours (the letters AIME), so that a foreign database is never touched."""
+
+_VERSION_1: Final = (
+    """
+    CREATE TABLE wings (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        default_scope TEXT NOT NULL CHECK (default_scope IN ('private', 'common')),
+        created_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE rooms (
+        id INTEGER PRIMARY KEY,
+        wing_id INTEGER NOT NULL REFERENCES wings (id) ON DELETE RESTRICT,
+        name TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        UNIQUE (wing_id, name)
+    ) STRICT
+    """,
+    """
+    CREATE TABLE memories (
+        sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        room_id INTEGER NOT NULL REFERENCES rooms (id) ON DELETE RESTRICT,
+        content TEXT NOT NULL,
+        summary TEXT NOT NULL DEFAULT '',
+        restatement BLOB NOT NULL,
+        scope TEXT NOT NULL CHECK (scope IN ('private', 'common')),
+        owner_agent TEXT,
+        owner_user TEXT,
+        layer INTEGER NOT NULL DEFAULT 2 CHECK (layer BETWEEN 1 AND 3),
+        type TEXT NOT NULL DEFAULT 'fact',
+        status TEXT NOT NULL DEFAULT 'active'
+            CHECK (status IN ('active', 'candidate', 'superseded', 'deleted')),
+        confidence REAL NOT NULL DEFAULT 1.0 CHECK (confidence BETWEEN 0 AND 1),
+        revision INTEGER NOT NULL DEFAULT 1,
+        language TEXT,
+        created_ms INTEGER NOT NULL,
+        updated_ms INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        CHECK (scope = 'common' OR owner_agent IS NOT NULL)
+    ) STRICT
+    """,
+    "CREATE INDEX memories_by_place ON memories (room_id, restatement)",
+    "CREATE INDEX memories_by_update ON memories (updated_ms)",
+    """
+    CREATE TABLE usage (
+        sequence INTEGER PRIMARY KEY REFERENCES memories (sequence) ON DELETE CASCADE,
+        returned INTEGER NOT NULL DEFAULT 0,
+        fetched INTEGER NOT NULL DEFAULT 0,
+        last_used_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE embeddings (
+        sequence INTEGER PRIMARY KEY REFERENCES memories (sequence) ON DELETE CASCADE,
+        fingerprint TEXT NOT NULL,
+        vector BLOB NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE audit (
+        id INTEGER PRIMARY KEY,
+        at_ms INTEGER NOT NULL,
+        action TEXT NOT NULL,
+        memory_id TEXT NOT NULL,
+        revision_before INTEGER,
+        revision_after INTEGER,
+        source TEXT NOT NULL,
+        agent TEXT,
+        user TEXT
+    ) STRICT
+    """,
+    """
+    CREATE TRIGGER audit_is_append_only_update BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END
+    """,
+    """
+    CREATE TRIGGER audit_is_append_only_delete BEFORE DELETE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END
+    """,
+    """
+    CREATE VIRTUAL TABLE memory_words USING fts5 (
+        content, summary, content = '',
+        tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
+    )
+    """,
+    """
+    CREATE VIRTUAL TABLE memory_trigrams USING fts5 (
+        content, summary, content = '', tokenize = 'trigram'
+    )
+    """,
+)
+
+MIGRATIONS: Final = (_VERSION_1,)
+
+SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -1,0 +1,157 @@
+"""Finding memories: by meaning first, then by words, then by words spelled differently.
+
+The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
+or failing engine never fails a search: words answer, and the result says which ways of matching
+took part. What the caller may see is decided in SQL before anything is ranked.
+"""
+
+import asyncio
+from collections.abc import Sequence
+import logging
+from typing import Final
+
+from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
+from . import memories
+from .database import Database
+from .fulltext import fuzzy_terms, trigram_query, trigrams, words_of, words_query
+from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
+from .vector_index import Vector, VectorIndex, VisibleSet
+from .visibility import Clause, visible_to
+
+DEFAULT_MIN_SCORE: Final = 0.55
+SCORE_DIGITS: Final = 4
+EMBED_TIMEOUT_SECONDS: Final = 2.0
+INLINE_INDEX_ROWS: Final = 1_000
+VISIBLE_SETS_KEPT: Final = 16
+FUZZY_CANDIDATES: Final = 50
+FUZZY_TEXT_CHARACTERS: Final = 2_000
+FUZZY_SIMILARITY: Final = 0.5
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+class MemorySearch:
+    """Search over one database and the index of its vectors."""
+
+    def __init__(self, database: Database, engine: EmbeddingEngine, index: VectorIndex) -> None:
+        """Keep what is searched."""
+        self._database = database
+        self._engine = engine
+        self._index = index
+        self._visible: dict[tuple[str, tuple[object, ...]], VisibleSet] = {}
+
+    def forget_visible_sets(self) -> None:
+        """Drop what was remembered about visibility; called after each committed write."""
+        self._visible = {}
+
+    async def find(
+        self, caller: Caller, filters: Filters, query: str, limit: int, min_score: float
+    ) -> SearchResult:
+        """Return up to ``limit`` memories that the caller may see, best first.
+
+        Memories at least ``min_score`` similar come first with their cosine similarity; where they
+        are fewer than ``limit``, memories that share words follow with score 0.0. Raises
+        StorageError.
+        """
+        clause = visible_to(caller, filters)
+        scores = dict(await self._by_meaning(clause, query, limit, min_score))
+        ranked = list(scores)
+        if len(ranked) < limit:
+            found = await self._by_words(clause, query, limit + len(ranked))
+            ranked += [sequence for sequence in found if sequence not in scores]
+        async with self._database.reading() as connection:
+            visible = await memories.by_sequences(connection, clause, ranked[:limit])
+        hits = tuple(
+            _hit(visible[sequence], scores.get(sequence))
+            for sequence in ranked[:limit]
+            if sequence in visible
+        )
+        ways = dict.fromkeys(hit.match_type.value for hit in hits)
+        return SearchResult(hits=hits, ranking="+".join(ways) or "none")
+
+    async def _by_meaning(
+        self, clause: Clause, query: str, limit: int, min_score: float
+    ) -> list[tuple[int, float]]:
+        if not len(self._index) or (vector := await self._query_vector(query)) is None:
+            return []
+        visible = await self._visible_set(clause)
+        if len(self._index) <= INLINE_INDEX_ROWS:
+            return self._index.best(vector, visible, limit, min_score)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, self._index.best, vector, visible, limit, min_score)
+
+    async def _query_vector(self, query: str) -> Vector | None:
+        try:
+            async with asyncio.timeout(EMBED_TIMEOUT_SECONDS):
+                vector: Vector = (await self._engine.embed([query], TextKind.QUERY))[0]
+        except (EngineError, TimeoutError) as err:
+            _LOGGER.debug("No vector for a query, words answer: %s", type(err).__name__)
+            return None
+        return vector if vector.any() else None
+
+    async def _visible_set(self, clause: Clause) -> VisibleSet:
+        key = (clause.sql, tuple(clause.parameters.items()))
+        if (known := self._visible.get(key)) is not None:
+            return known
+        # A write that lands during the read replaces the dict: what was read is not kept for later.
+        kept = self._visible
+        async with self._database.reading() as connection:
+            listed = await memories.visible_sequences(connection, clause)
+        loop = asyncio.get_running_loop()
+        visible = await loop.run_in_executor(None, VisibleSet.parse, listed)
+        if len(kept) >= VISIBLE_SETS_KEPT:
+            kept.clear()
+        kept[key] = visible
+        return visible
+
+    async def _by_words(self, clause: Clause, query: str, limit: int) -> list[int]:
+        found: list[int] = []
+        async with self._database.reading() as connection:
+            if words := words_query(query):
+                found = await memories.ranked_by_words(connection, clause, words, limit)
+            terms = fuzzy_terms(query)
+            if len(found) >= limit or not (grams := trigram_query(terms)):
+                return found
+            near = await memories.ranked_by_trigrams(connection, clause, grams, FUZZY_CANDIDATES)
+            unseen = [sequence for sequence in near if sequence not in found]
+            candidates = await memories.by_sequences(connection, clause, unseen)
+        loop = asyncio.get_running_loop()
+        return found + await loop.run_in_executor(
+            None, _similar_spelling, terms, list(candidates.values())
+        )
+
+
+def _hit(memory: Memory, score: float | None) -> SearchHit:
+    if score is None:
+        return SearchHit(memory=memory, score=0.0, match_type=MatchType.TEXT)
+    return SearchHit(memory=memory, score=round(score, SCORE_DIGITS), match_type=MatchType.SEMANTIC)
+
+
+def _similar_spelling(terms: Sequence[str], candidates: Sequence[Memory]) -> list[int]:
+    """Return the candidates that hold a word spelled much like a term, the most alike first."""
+    wanted = [(term, trigrams(term)) for term in terms]
+    rated = []
+    for memory in candidates:
+        words = words_of(f"{memory.content} {memory.summary}"[:FUZZY_TEXT_CHARACTERS])
+        grams = [(word, trigrams(word)) for word in words]
+        likeness = sum(
+            best
+            for term, of_term in wanted
+            if (best := _best_likeness(term, of_term, grams)) >= FUZZY_SIMILARITY
+        )
+        if likeness:
+            rated.append((-likeness, memory.sequence))
+    return [sequence for _, sequence in sorted(rated)]
+
+
+def _best_likeness(
+    term: str, of_term: frozenset[str], words: Sequence[tuple[str, frozenset[str]]]
+) -> float:
+    """Return the Dice similarity of the most alike word; 1.0 where the term is part of it."""
+    return max(
+        (
+            1.0 if term in word else 2 * len(of_term & of_word) / (len(of_term) + len(of_word))
+            for word, of_word in words
+        ),
+        default=0.0,
+    )

@@ -1,0 +1,47 @@
+"""Who may see which memories: the one place where that is decided, as SQL.
+
+Every read, search, update and deletion of the repository goes through ``visible_to``; nothing is
+filtered afterwards and nothing hidden is ever ranked, counted or named.
+"""
+
+from dataclasses import dataclass
+
+from .models import Caller, Filters
+
+type SqlValue = str | int | float | bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A condition on ``m`` (memories), ``r`` (rooms) and ``w`` (wings) with its parameters."""
+
+    sql: str
+    parameters: dict[str, SqlValue]
+
+
+def visible_to(caller: Caller, filters: Filters) -> Clause:
+    """Return the condition that a memory is live, visible to the caller and in the filters.
+
+    Common memories are everyone's. A private one is its owner's: the agent's, and where a person
+    was known when it was stored, that person's with that agent only.
+    """
+    conditions = ["m.status = 'active'"]
+    parameters: dict[str, SqlValue] = {}
+    if caller.agent is None and caller.provider is None:
+        conditions.append("m.scope = 'common'")
+    else:
+        conditions.append(
+            "(m.scope = 'common' OR (m.owner_agent IN (:agent, :provider)"
+            " AND (m.owner_user IS NULL OR m.owner_user = :user)))"
+        )
+        parameters |= {"agent": caller.agent, "provider": caller.provider, "user": caller.user}
+    for column, value in (
+        ("w.name", filters.wing),
+        ("r.name", filters.room),
+        ("m.scope", filters.scope),
+    ):
+        if value is not None:
+            name = f"filter_{column[0]}"
+            conditions.append(f"{column} = :{name}")
+            parameters[name] = value
+    return Clause(" AND ".join(conditions), parameters)

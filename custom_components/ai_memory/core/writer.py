@@ -1,0 +1,253 @@
+"""The transactions that change memories: one method each, all or nothing.
+
+Only the manager calls this. Each method returns what it committed as ``Written`` values, from which
+the manager brings the index, the census and the listeners up to date.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import aiosqlite
+from ulid_transform import ulid_at_time
+
+from . import memories, palace, vectors
+from .database import Database
+from .errors import InvalidInputError, NotFoundError
+from .models import (
+    Action,
+    AddResult,
+    Caller,
+    Filters,
+    Memory,
+    MemoryChanges,
+    MemoryReference,
+    NewMemory,
+    Scope,
+)
+from .restatement import restatement_digest
+from .vector_index import Vector
+from .visibility import SqlValue, visible_to
+
+type MemoryChange = tuple[Memory | None, Memory | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One kind of change that a transaction made, as pairs of before and after.
+
+    ``vector`` was stored with the memory after the change; ``palace`` counts wings and rooms.
+    """
+
+    action: Action
+    changes: Sequence[MemoryChange]
+    palace: tuple[int, int]
+    vector: Vector | None = None
+
+
+class MemoryWriter:
+    """Writes on behalf of callers, each change in one transaction with its audit row."""
+
+    def __init__(self, database: Database, fingerprint: str) -> None:
+        """Keep the database and the fingerprint under which vectors are stored."""
+        self._database = database
+        self._fingerprint = fingerprint
+
+    async def add(
+        self, caller: Caller, new: NewMemory, vector: Vector | None, now_ms: int, surplus: int
+    ) -> tuple[AddResult, list[Written]]:
+        """Insert a memory, or refresh the one it restates; evict ``surplus`` others on insertion.
+
+        ``new`` is cleaned and has its place. Raises InvalidInputError and StorageError.
+        """
+        async with self._database.transaction() as connection:
+            place = await palace.ensure_place(connection, new.wing or "", new.room or "", now_ms)
+            scope = new.scope or place.default_scope
+            values: dict[str, SqlValue] = {
+                "content": new.content,
+                "summary": new.summary,
+                "restatement": restatement_digest(new.content),
+                "room_id": place.room_id,
+                "scope": scope,
+                "layer": new.layer,
+                "now_ms": now_ms,
+                **_owner(caller, scope),
+            }
+            known = await memories.restated(connection, values)
+            if known is not None:
+                return await self._refresh(connection, caller, known, values)
+            memory = await memories.insert(
+                connection,
+                values
+                | {
+                    "id": ulid_at_time(now_ms / 1000),
+                    "type": new.type,
+                    "language": caller.language,
+                    "source": caller.source,
+                },
+            )
+            if vector is not None:
+                await vectors.store(connection, memory.sequence, self._fingerprint, vector)
+            added = await _record(connection, caller, Action.ADDED, now_ms, [(None, memory)])
+            written = [replace(added, vector=vector)]
+            result = AddResult(memory=memory, refreshed=False, evicted=(), evicted_count=0)
+            if surplus > 0:
+                evicted, seen = await _evict(connection, caller, memory, now_ms, surplus)
+                written.append(evicted)
+                result = replace(result, evicted=seen, evicted_count=len(evicted.changes))
+            return result, written
+
+    async def update(
+        self,
+        caller: Caller,
+        memory_id: str,
+        changes: MemoryChanges,
+        vector: Vector | None,
+        now_ms: int,
+    ) -> tuple[Memory, list[Written]]:
+        """Change a memory that the caller may see; nothing is written when nothing would change.
+
+        ``changes`` are cleaned. Raises NotFoundError, InvalidInputError when another memory in that
+        place already says the same, and StorageError.
+        """
+        async with self._database.transaction() as connection:
+            before = await memories.get(connection, caller, memory_id)
+            if before is None:
+                raise NotFoundError("memory_not_found", id=memory_id)
+            if (wanted := _changed(before, changes)) == before:
+                return before, []
+            place = await palace.ensure_place(connection, wanted.wing, wanted.room, now_ms)
+            owner: dict[str, SqlValue] = {
+                "owner_agent": before.owner_agent,
+                "owner_user": before.owner_user,
+            }
+            if wanted.scope is not before.scope:
+                owner = _owner(caller, wanted.scope)
+            values: dict[str, SqlValue] = {
+                "content": wanted.content,
+                "summary": wanted.summary,
+                "restatement": restatement_digest(wanted.content),
+                "room_id": place.room_id,
+                "scope": wanted.scope,
+                "layer": wanted.layer,
+                "now_ms": now_ms,
+                **owner,
+            }
+            known = await memories.restated(connection, values)
+            if known is not None and known != before.sequence:
+                other = await memories.by_sequence(connection, known)
+                raise InvalidInputError("already_known", id=other.id)
+            after = await memories.update(connection, before, values)
+            if after.content != before.content:
+                await vectors.replace(connection, after.sequence, self._fingerprint, vector)
+            written = await _record(connection, caller, Action.UPDATED, now_ms, [(before, after)])
+            return after, [replace(written, vector=vector)]
+
+    async def delete(
+        self, caller: Caller, memory_id: str | None, filters: Filters, now_ms: int
+    ) -> list[Written]:
+        """Remove one memory by id, or every memory in the filters, that the caller may see.
+
+        Raises NotFoundError for an id and StorageError.
+        """
+        async with self._database.transaction() as connection:
+            clause = visible_to(caller, filters)
+            if memory_id is not None:
+                clause = replace(
+                    clause,
+                    sql=f"{clause.sql} AND m.id = :id",
+                    parameters=clause.parameters | {"id": memory_id},
+                )
+            doomed = await memories.matching(connection, clause)
+            if memory_id is not None and not doomed:
+                raise NotFoundError("memory_not_found", id=memory_id)
+            if not doomed:
+                return []
+            await memories.remove(connection, doomed)
+            gone: list[MemoryChange] = [(memory, None) for memory in doomed]
+            return [await _record(connection, caller, Action.DELETED, now_ms, gone)]
+
+    async def store_vectors(
+        self, made: Sequence[tuple[int, int, Vector]]
+    ) -> list[tuple[int, Vector]]:
+        """Store vectors made in the background, as sequence, revision and vector.
+
+        A memory that changed or went meanwhile is passed over; returns what was stored. Raises
+        StorageError.
+        """
+        async with self._database.transaction() as connection:
+            return [
+                (sequence, vector)
+                for sequence, revision, vector in made
+                if await vectors.store_for_revision(
+                    connection, sequence, revision, self._fingerprint, vector
+                )
+            ]
+
+    async def _refresh(
+        self,
+        connection: aiosqlite.Connection,
+        caller: Caller,
+        known: int,
+        values: dict[str, SqlValue],
+    ) -> tuple[AddResult, list[Written]]:
+        """Renew the first telling: its words stay; a missing summary or a higher layer is taken."""
+        before = await memories.by_sequence(connection, known)
+        kept: dict[str, SqlValue] = {
+            "content": before.content,
+            "summary": before.summary or values["summary"],
+            "layer": min(before.layer, int(str(values["layer"]))),
+        }
+        after = await memories.update(connection, before, values | kept)
+        now_ms = int(str(values["now_ms"]))
+        written = await _record(connection, caller, Action.REFRESHED, now_ms, [(before, after)])
+        result = AddResult(memory=after, refreshed=True, evicted=(), evicted_count=0)
+        return result, [written]
+
+
+def _owner(caller: Caller, scope: Scope) -> dict[str, SqlValue]:
+    """Return who owns a memory of this scope. Raises InvalidInputError where nobody could."""
+    if scope is Scope.COMMON:
+        return {"owner_agent": None, "owner_user": None}
+    agent = caller.agent or caller.provider
+    if agent is None:
+        raise InvalidInputError("private_needs_agent")
+    return {"owner_agent": agent, "owner_user": caller.user}
+
+
+def _changed(before: Memory, changes: MemoryChanges) -> Memory:
+    """Return the memory as the changes want it, None leaving a field as it is."""
+    fields = {
+        name: value
+        for name in ("content", "summary", "wing", "room", "scope", "layer")
+        if (value := getattr(changes, name)) is not None
+    }
+    return replace(before, **fields)
+
+
+async def _evict(
+    connection: aiosqlite.Connection, caller: Caller, keep: Memory, now_ms: int, surplus: int
+) -> tuple[Written, tuple[MemoryReference, ...]]:
+    """Remove the least valuable memories; the caller is told only of those it could see."""
+    doomed = await memories.least_valuable(connection, keep.sequence, surplus)
+    visible = await memories.by_sequences(
+        connection, visible_to(caller, Filters()), [memory.sequence for memory in doomed]
+    )
+    await memories.remove(connection, doomed)
+    gone: list[MemoryChange] = [(memory, None) for memory in doomed]
+    written = await _record(connection, caller, Action.EVICTED, now_ms, gone)
+    return written, tuple(
+        MemoryReference(id=memory.id, wing=memory.wing, room=memory.room)
+        for memory in visible.values()
+    )
+
+
+async def _record(
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    action: Action,
+    now_ms: int,
+    changes: Sequence[MemoryChange],
+) -> Written:
+    """Write the audit rows of a change."""
+    await memories.audit(connection, caller, action, now_ms, changes)
+    return Written(action=action, changes=changes, palace=await palace.size(connection))
