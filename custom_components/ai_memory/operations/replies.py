@@ -1,0 +1,70 @@
+"""The shape of every answer: plain values that any door can serialise as they are.
+
+Times are ISO 8601 in UTC. Owners stay inside: a caller only ever sees what is common or its own.
+"""
+
+from ..core import AddResult, ListResult, Memory, SearchResult, UpdateResult
+
+type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
+type Reply = dict[str, JsonValue]
+
+
+def memory_reply(memory: Memory) -> Reply:
+    """Return a memory with everything a caller may know of it."""
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "summary": memory.summary,
+        "wing": memory.wing,
+        "room": memory.room,
+        "scope": memory.scope.value,
+        "layer": int(memory.layer),
+        "type": memory.type,
+        "status": memory.status.value,
+        "confidence": memory.confidence,
+        "revision": memory.revision,
+        "language": memory.language,
+        "created": memory.created.isoformat(),
+        "updated": memory.updated.isoformat(),
+        "accessed": memory.accessed.isoformat() if memory.accessed else None,
+        "access_count": memory.access_count,
+        "source": memory.source,
+    }
+
+
+def add_reply(result: AddResult) -> Reply:
+    """Return what became of a new memory and what had to go for it."""
+    return {
+        "result": "refreshed" if result.refreshed else "added",
+        "memory": memory_reply(result.memory),
+        "evicted": [
+            {"id": gone.id, "wing": gone.wing, "room": gone.room} for gone in result.evicted
+        ],
+        "evicted_count": result.evicted_count,
+    }
+
+
+def update_reply(result: UpdateResult) -> Reply:
+    """Return the memory as it stands after an update."""
+    outcome = "updated" if result.changed else "unchanged"
+    return {"result": outcome, "memory": memory_reply(result.memory)}
+
+
+def list_reply(result: ListResult) -> Reply:
+    """Return a page of memories and how many there are in all."""
+    listed: list[JsonValue] = [memory_reply(memory) for memory in result.memories]
+    return {"memories": listed, "count": len(listed), "total": result.total}
+
+
+def search_reply(result: SearchResult) -> Reply:
+    """Return the hits with how each was found."""
+    hits: list[JsonValue] = [
+        memory_reply(hit.memory) | {"score": hit.score, "match_type": hit.match_type.value}
+        for hit in result.hits
+    ]
+    return {"results": hits, "count": len(hits), "ranking": result.ranking}
+
+
+def delete_reply(memory_ids: tuple[str, ...]) -> Reply:
+    """Return what was deleted."""
+    return {"result": "deleted", "deleted": len(memory_ids), "memory_ids": list(memory_ids)}
