@@ -1,0 +1,157 @@
+"""AI Memory: one long-term memory for the home, its voice agents and its automations.
+
+Sets up and tears down: services once, then for the one config entry the database, the LLM API and
+the entities. The memory itself lives in ``core`` and the doors in their own modules.
+"""
+
+from collections.abc import Callable
+import logging
+from pathlib import Path
+from typing import Final
+
+from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE, Platform
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.exceptions import ConfigEntryError, ConfigEntryNotReady
+from homeassistant.helpers import config_validation as cv, issue_registry as ir
+from homeassistant.helpers.typing import ConfigType
+
+from .assist import register_api
+from .const import (
+    CONF_EMBEDDING_ENGINE,
+    CONF_MAX_ENTRIES,
+    DATABASE_FILE_NAME,
+    DEFAULT_MAX_ENTRIES,
+    DOMAIN,
+    EVENT_UPDATED,
+)
+from .core import (
+    Change,
+    Database,
+    DatabaseLockedError,
+    MemoryManager,
+    StorageError,
+)
+from .embedding import (
+    DEFAULT_ENGINE,
+    EmbeddingEngine,
+    EngineSettings,
+    UnknownEngineError,
+    create_engine,
+)
+from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
+from .services import async_setup_services
+
+CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
+PLATFORMS: Final = [Platform.EVENT, Platform.SENSOR]
+DATABASE_ISSUE: Final = "database"
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the services, which exist whether or not an entry is loaded."""
+    async_setup_services(hass)
+    return True
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
+    """Open the memory and everything that offers it."""
+    manager = _create_manager(hass, entry)
+    await _open(hass, manager)
+    entry.runtime_data = AiMemoryRuntime(manager)
+
+    async def close_at_shutdown(_event: Event) -> None:
+        await manager.close()
+
+    try:
+        entry.async_on_unload(
+            hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, close_at_shutdown)
+        )
+        entry.async_on_unload(manager.subscribe(_event_firer(hass)))
+        entry.async_on_unload(entry.add_update_listener(_async_reload))
+        entry.async_on_unload(register_api(hass, manager))
+        await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    except BaseException:
+        await manager.close()
+        raise
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
+    """Remove the entities, then close the memory."""
+    unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    if unloaded:
+        await entry.runtime_data.manager.close()
+    return unloaded
+
+
+def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryManager:
+    settings = settings_of(entry)
+    return MemoryManager(
+        Database(Path(hass.config.path(DATABASE_FILE_NAME))),
+        _create_engine(hass, settings.get(CONF_EMBEDDING_ENGINE, DEFAULT_ENGINE)),
+        max_entries=settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+        spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
+    )
+
+
+def _create_engine(hass: HomeAssistant, name: str) -> EmbeddingEngine:
+    """Return the chosen engine; an unknown one never keeps the memory from opening."""
+    engine_settings = EngineSettings(storage_path=Path(hass.config.path(".storage")))
+    try:
+        return create_engine(name, engine_settings)
+    except UnknownEngineError:
+        _LOGGER.warning("Embedding engine %s is not available, using %s", name, DEFAULT_ENGINE)
+        return create_engine(DEFAULT_ENGINE, engine_settings)
+
+
+async def _open(hass: HomeAssistant, manager: MemoryManager) -> None:
+    """Open the database, or raise a repair issue that says what a person can do."""
+    try:
+        await manager.open()
+    except StorageError as err:
+        await manager.close()
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            DATABASE_ISSUE,
+            is_fixable=False,
+            severity=ir.IssueSeverity.ERROR,
+            translation_key=err.key,
+            translation_placeholders=err.placeholders,
+        )
+        kind = ConfigEntryNotReady if isinstance(err, DatabaseLockedError) else ConfigEntryError
+        raise kind(
+            translation_domain=DOMAIN,
+            translation_key=err.key,
+            translation_placeholders=err.placeholders,
+        ) from err
+    ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
+
+
+def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
+    @callback
+    def fire(change: Change) -> None:
+        """Tell the bus what changed: ids, places and counts, never text."""
+        counts = change.counts
+        hass.bus.async_fire(
+            EVENT_UPDATED,
+            {
+                "action": change.action.value,
+                "memory_ids": list(change.memory_ids),
+                "wing": change.wing,
+                "room": change.room,
+                "counts": {
+                    "common": counts.common,
+                    "private": counts.private,
+                    "total": counts.total,
+                },
+            },
+        )
+
+    return fire
+
+
+async def _async_reload(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
+    """Apply changed options."""
+    await hass.config_entries.async_reload(entry.entry_id)

@@ -1,0 +1,5 @@
+"""The door for voice and chat agents."""
+
+from .api import register_api
+
+__all__ = ["register_api"]

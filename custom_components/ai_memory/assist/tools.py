@@ -1,0 +1,155 @@
+"""The tools that a model calls: publications of the catalogue in Home Assistant's shape.
+
+Used by the LLM API and by the ``llm`` platform. Every failure becomes a result that the model can
+act on; nothing that happens here ends a conversation. Replies are trimmed to what a model needs.
+"""
+
+import logging
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from ..const import DOMAIN
+from ..core import AiMemoryError, Caller, MemoryManager
+from ..failures import home_assistant_error
+from ..ha_compat import agent_of, describe_tool, tool_result, vol
+from ..operations import Kind, Narrowing, Parameter, Publication
+from ..operations.replies import JsonValue, Reply
+
+LIST_LIMIT_DEFAULT: Final = 20
+LIST_LIMIT_MAXIMUM: Final = 50
+SEARCH_LIMIT_MAXIMUM: Final = 20
+ANY_LANGUAGE: Final = "*"
+
+TOOLS: Final = (
+    Publication(
+        name="add_memory",
+        operation_name="add",
+        offered=("content", "scope", "summary", "wing", "room"),
+        narrowed={"scope": Narrowing(required=True)},
+    ),
+    Publication(
+        name="search_memory",
+        operation_name="search",
+        offered=("query", "wing", "room", "limit"),
+        narrowed={"limit": Narrowing(maximum=SEARCH_LIMIT_MAXIMUM)},
+    ),
+    Publication(
+        name="list_memories",
+        operation_name="list",
+        offered=("wing", "room", "scope", "limit"),
+        narrowed={"limit": Narrowing(default=LIST_LIMIT_DEFAULT, maximum=LIST_LIMIT_MAXIMUM)},
+    ),
+    Publication(name="get_memory", operation_name="get", offered=("memory_id",)),
+    Publication(
+        name="update_memory",
+        operation_name="update",
+        offered=("memory_id", "content", "summary", "wing", "room", "scope"),
+    ),
+    Publication(
+        name="delete_memory",
+        operation_name="delete",
+        offered=("memory_id", "room", "wing", "scope"),
+    ),
+)
+
+_TOLD_TO_MODELS: Final = frozenset(
+    {"id", "content", "summary", "wing", "room", "scope", "updated", "score", "match_type"}
+)
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+class MemoryTool(llm.Tool):
+    """One operation of the memory, offered to a model."""
+
+    def __init__(self, publication: Publication, manager: MemoryManager, prefix: str = "") -> None:
+        """Describe the tool; ``prefix`` goes before its name where Home Assistant wants one."""
+        self._publication = publication
+        self._manager = manager
+        self.name = f"{prefix}{publication.name}"
+        self.description = publication.operation.description
+        self.parameters = tool_schema(publication.parameters())
+        describe_tool(self, publication.operation, DOMAIN)
+
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> Any:  # noqa: ANN401 - the type depends on the version
+        """Run the operation and answer with its reply or with what went wrong."""
+        try:
+            reply = await self._publication.run(
+                self._manager, caller_of(llm_context), tool_input.tool_args
+            )
+        except AiMemoryError as err:
+            message = str(home_assistant_error(err))
+            return tool_result({"error": message, "error_key": err.key}, error=True)
+        except Exception:
+            # A model can go on without its memory; an exception would end the whole conversation.
+            _LOGGER.exception("The tool %s failed", self.name)
+            reason: Reply = {"error": "The memory failed unexpectedly", "error_key": "unexpected"}
+            return tool_result(reason, error=True)
+        return tool_result(_for_model(reply))
+
+
+def create_tools(manager: MemoryManager, prefix: str = "") -> list[llm.Tool]:
+    """Return every tool."""
+    return [MemoryTool(publication, manager, prefix) for publication in TOOLS]
+
+
+def caller_of(context: llm.LLMContext) -> Caller:
+    """Return who is asking, as far as Home Assistant knows."""
+    agent = agent_of(context)
+    return Caller(
+        source="assist",
+        agent=agent or context.platform,
+        provider=context.platform,
+        user=context.context.user_id if context.context else None,
+        language=None if context.language == ANY_LANGUAGE else context.language,
+    )
+
+
+def tool_schema(parameters: tuple[Parameter, ...]) -> vol.Schema:
+    """Return the schema that Home Assistant shows to models.
+
+    The operation checks the values itself: agents do not, and models send blanks for what they
+    leave out.
+    """
+    schema: dict[vol.Marker, Any] = {}
+    for parameter in parameters:
+        description = parameter.description or None
+        if parameter.required:
+            key: vol.Marker = vol.Required(parameter.name, description=description)
+        elif parameter.default is None:
+            key = vol.Optional(parameter.name, description=description)
+        else:
+            key = vol.Optional(parameter.name, description=description, default=parameter.default)
+        schema[key] = _validator(parameter)
+    return vol.Schema(schema)
+
+
+def _validator(parameter: Parameter) -> Any:  # noqa: ANN401 - a validator can be anything
+    match parameter.kind:
+        case Kind.TEXT:
+            return str
+        case Kind.CHOICE:
+            return vol.In(list(parameter.choices))
+        case Kind.INTEGER:
+            return vol.All(vol.Coerce(int), vol.Range(min=parameter.minimum, max=parameter.maximum))
+        case Kind.NUMBER:
+            return vol.Coerce(float)
+
+
+def _for_model(reply: Reply) -> Reply:
+    """Return the reply without what a model has no use for, which would only cost it tokens."""
+    return {name: _trimmed(value) for name, value in reply.items()}
+
+
+def _trimmed(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_trimmed(item) for item in value]
+    if isinstance(value, dict) and "content" in value:
+        return {
+            name: told for name, told in value.items() if name in _TOLD_TO_MODELS and told != ""
+        }
+    return value

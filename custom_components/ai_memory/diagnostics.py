@@ -1,0 +1,41 @@
+"""The download that helps with a bug report: figures and settings, no text and no secret."""
+
+import sqlite3
+from typing import Any
+
+from homeassistant.components.diagnostics import async_redact_data
+from homeassistant.core import HomeAssistant
+
+from .const import SECRET_KEYS
+from .core import SCHEMA_VERSION
+from .runtime import AiMemoryConfigEntry
+
+
+async def async_get_config_entry_diagnostics(
+    hass: HomeAssistant, entry: AiMemoryConfigEntry
+) -> dict[str, Any]:
+    """Return what the memory is made of."""
+    manager = entry.runtime_data.manager
+    counts = manager.counts()
+    return {
+        "data": async_redact_data(entry.data, SECRET_KEYS),
+        "options": async_redact_data(entry.options, SECRET_KEYS),
+        "storage": {
+            "schema_version": SCHEMA_VERSION,
+            "sqlite_version": sqlite3.sqlite_version,
+            "database_bytes": await manager.database_bytes(),
+        },
+        "engine": {
+            "name": manager.engine_name,
+            "fingerprint": manager.engine_fingerprint,
+            "vectors": manager.vector_count,
+        },
+        "memories": {
+            "total": counts.total,
+            "common": counts.common,
+            "private": counts.private,
+            "layers": counts.layers,
+            "wings": counts.wing_total,
+            "rooms": counts.room_total,
+        },
+    }

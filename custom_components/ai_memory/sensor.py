@@ -1,0 +1,76 @@
+"""The sensor that dashboards read: how many memories there are, where and in which layer.
+
+Never any text of a memory and never a secret of the config entry: states are visible to every user
+and are recorded.
+"""
+
+from typing import Any, Final
+
+from homeassistant.components.sensor import SensorEntity
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+from .const import (
+    CONF_EMBEDDING_ENGINE,
+    CONF_MAX_ENTRIES,
+    DEFAULT_MAX_ENTRIES,
+    SECRET_KEYS,
+)
+from .core import Change
+from .entity import AiMemoryEntity
+from .runtime import AiMemoryConfigEntry, settings_of
+
+PARALLEL_UPDATES: Final = 0
+UNIQUE_ID: Final = "ai_memory_store"
+ACTIVE: Final = "Active"
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: AiMemoryConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the sensor."""
+    async_add_entities([MemorySensor(entry)])
+
+
+class MemorySensor(AiMemoryEntity, SensorEntity):
+    """The state of the memory and its figures."""
+
+    _attr_name = None
+    _attr_translation_key = "store"
+    _attr_unique_id = UNIQUE_ID
+    _attr_native_value = ACTIVE
+    _unrecorded_attributes = frozenset(
+        {"layer_distribution", "wing_distribution", "palace_structure", "last_updated"}
+    )
+
+    async def async_added_to_hass(self) -> None:
+        """Follow the changes of the memory."""
+        self.async_on_remove(self._manager.subscribe(self._changed))
+
+    @property
+    def extra_state_attributes(self) -> dict[str, Any]:
+        """Return the figures, and the settings in force without their secrets."""
+        counts, settings = self._manager.counts(), settings_of(self._entry)
+        last_change = self._manager.last_change
+        shown = {name: value for name, value in settings.items() if name not in SECRET_KEYS}
+        return shown | {
+            CONF_EMBEDDING_ENGINE: self._manager.engine_name,
+            CONF_MAX_ENTRIES: settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+            "last_updated": last_change.isoformat() if last_change else None,
+            "memory_counts": {
+                "common": counts.common,
+                "private": counts.private,
+                "total": counts.total,
+            },
+            # The identity text, layer 0, is not a memory and is never counted.
+            "layer_distribution": {"L0": 0}
+            | {f"L{layer}": count for layer, count in counts.layers.items()},
+            "wing_distribution": counts.wings,
+            "palace_structure": {"wings": counts.wing_total, "rooms": counts.room_total},
+        }
+
+    @callback
+    def _changed(self, _change: Change) -> None:
+        self.async_write_ha_state()
