@@ -1,0 +1,1 @@
+"""Tests of the integration; the folders mirror custom_components/ai_memory."""
