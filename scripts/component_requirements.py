@@ -1,17 +1,17 @@
-"""What core integrations need from the package index when tests or the development instance load them.
+"""What core integrations need from the package index when something loads them.
 
-Home Assistant installs an integration's requirements when it first loads it, which neither a test nor
-an offline machine can do. ``scripts/setup`` runs this file with the interpreter of a new environment
-and installs what it prints. It reads the manifests of the Home Assistant that is installed there and
-never imports an integration.
+Home Assistant installs an integration's requirements when it first loads it, which neither a test
+nor an offline machine can do. ``scripts/setup`` runs this file with the interpreter of a new
+environment and installs what it prints. It reads the manifests of the Home Assistant that is
+installed there and never imports an integration.
 
 Usage: python component_requirements.py [--voice]
 """
 
-import json
-import sys
 from collections.abc import Iterable, Mapping
+import json
 from pathlib import Path
+import sys
 
 import homeassistant.const
 from homeassistant.const import BASE_PLATFORMS
@@ -40,7 +40,7 @@ CORE_INTEGRATIONS = (
     "system_health",
     *BASE_PLATFORMS,
 )
-# The dialog in the frontend needs these, and they need a compiler: a machine without one does without.
+# The dialog in the frontend needs these, and they need a compiler; without one there is no dialog.
 VOICE_INTEGRATIONS = ("assist_pipeline", "assist_satellite")
 
 type Manifest = Mapping[str, object]

@@ -1,8 +1,8 @@
 """A development instance: a real Home Assistant with AI Memory and a small household in it.
 
-The shell script of the same name installs what is needed and runs this module. Everything is done the
-way a user does it: onboarding, config flows, services. ``--check`` also verifies the way of a memory
-from the service to the LLM tool and the sensor, and that the log stayed clean.
+The shell script of the same name installs what is needed and runs this module. Everything is done
+the way a user does it: onboarding, config flows, services. ``--check`` also verifies the way of a
+memory from the service to the LLM tool and the sensor, and that the log stayed clean.
 """
 
 import argparse
@@ -42,7 +42,7 @@ DOMAIN: Final = "ai_memory"
 SENSOR: Final = "sensor.ai_memory"
 DEFAULT_PORT: Final = 8123
 EXIT_CODE_RESTART: Final = 100
-LOG_TAIL_LINES: Final = 40
+LOG_TAIL_LINES: Final = 60
 SHOWN_CHARACTERS: Final = 900
 SENSOR_TIMEOUT_SECONDS: Final = 10
 
@@ -62,7 +62,7 @@ HOUSEHOLD: Final[tuple[Mapping[str, str], ...]] = (
         "room": "devices",
     },
     {
-        "text": "Lindqvist Heating serviced the boiler on 3 March; the next service is due in a year.",
+        "text": "Lindqvist Heating serviced the boiler on 3 March; it is due again in a year.",
         "summary": "boiler service",
         "wing": "household",
         "room": "maintenance",
@@ -78,7 +78,7 @@ HOUSEHOLD: Final[tuple[Mapping[str, str], ...]] = (
         "room": "maintenance",
     },
     {
-        "text": "Grandma Ingrid's birthday is on 14 June; she loves lilies and is allergic to nuts.",
+        "text": "Grandma Ingrid's birthday is on 14 June; she loves lilies but not nuts.",
         "wing": "household",
         "room": "events",
     },
@@ -112,7 +112,8 @@ QUESTION: Final = "Where is the spare key?"
 
 # A record of the log begins with its time, level, thread and logger; its other lines follow.
 _RECORD_START: Final = re.compile(
-    r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ (?P<level>[A-Z]+) \(.*?\) \[(?P<logger>.*?)\]"
+    r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d\d:\d\d)? "  # newer versions tell the zone
+    r"(?P<level>[A-Z]+) \(.*?\) \[(?P<logger>.*?)\]"
 )
 
 
@@ -120,9 +121,9 @@ _RECORD_START: Final = re.compile(
 class Options:
     """What the command line asked for."""
 
-    check: bool
     config: Path
     port: int
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class Trial:
         parts = ['curl -s -H "Authorization: Bearer $TOKEN"']
         if self.body is not None:
             body = shlex.quote(json.dumps(self.body, ensure_ascii=False))
-            parts.append(f"-H 'Accept: application/json' --json {body}")
+            parts.append(f"--json {body}")
         return " ".join([*parts, f"'{self.path}'"])
 
 
@@ -158,12 +159,12 @@ def main() -> None:
     arguments = _parser().parse_args()
     if arguments.check:
         with tempfile.TemporaryDirectory(prefix="ai-memory-check-") as config:
-            sys.exit(_run(Options(True, Path(config), arguments.port or free_port())))
+            sys.exit(_run(Options(Path(config), arguments.port or free_port(), check=True)))
     port = arguments.port or DEFAULT_PORT
     if not is_free(port):
         sys.exit(f"Port {port} is in use; choose another with --port.")
     default = PROJECT / ".cache" / "develop" / version("homeassistant")
-    sys.exit(_run(Options(False, (arguments.config or default).resolve(), port)))
+    sys.exit(_run(Options((arguments.config or default).resolve(), port)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,7 +1,7 @@
 """A real Home Assistant process, and the ways in that a person and an agent have.
 
-``scripts/develop`` and the end-to-end tests start one, onboard it and speak to it over HTTP, websocket
-and MCP. Nothing here reaches into the process: what works here works for everyone.
+``scripts/develop`` and the end-to-end tests start one, onboard it and speak to it over HTTP,
+websocket and MCP. Nothing here reaches into the process: what works here works for everyone.
 """
 
 import asyncio
@@ -37,8 +37,12 @@ frontend:
 config:
 conversation:
 system_health:
+logger:
+  default: info
+  logs:
+    custom_components.ai_memory: debug
 """
-# The dialog in the frontend needs it; scripts/setup installs what it needs where there is a compiler.
+# The dialog in the frontend needs it; scripts/setup brings its parts where there is a compiler.
 _VOICE_CONFIGURATION: Final = "assist_pipeline:\n"
 
 type Json = dict[str, Any]

@@ -15,17 +15,21 @@ from custom_components.ai_memory.embedding import EngineSettings, create_engine
 type Opener = Callable[..., Awaitable[MemoryManager]]
 
 
+@pytest.fixture
+def hass_config_dir(tmp_path: Path) -> str:
+    """Give each test a config folder of its own, so that databases never meet."""
+    folder = tmp_path / "config"
+    (folder / ".storage").mkdir(parents=True)
+    return str(folder)
+
+
 @pytest.fixture(autouse=True)
-def _auto_enable_custom_integrations(request: pytest.FixtureRequest) -> None:
+def _home_assistant_of_this_test(request: pytest.FixtureRequest, hass_config_dir: str) -> None:
     """Let the tests that use ``hass`` load the integration from this repository."""
     if "hass" in request.fixturenames:
         request.getfixturevalue("enable_custom_integrations")
-
-
-@pytest.fixture
-def hass_config_dir(hass_tmp_config_dir: str) -> str:
-    """Give each test a config folder of its own, so that databases never meet."""
-    return hass_tmp_config_dir
+        # Older test plugins do not ask for the folder.
+        request.getfixturevalue("hass").config.config_dir = hass_config_dir
 
 
 @pytest.fixture

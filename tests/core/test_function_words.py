@@ -10,8 +10,8 @@ from custom_components.ai_memory.core.function_words import (
 from custom_components.ai_memory.core.text_folding import fold
 
 MEANT_BY_SOME_HOUSEHOLD = """
-    die den bin fur uber van hat hay hoe hen dove car son ton or once les was mes mais co nas ai haar
-    sei dos ten ale mam may war man will dan ella ela mia maja ben ed
+    die den bin fur uber van hat hay hoe hen dove car son ton or once les was mes mais co nas ai
+    haar sei dos ten ale mam may war man will dan ella ela mia maja ben ed
 """
 PARTICLES = "的 了 吗 什么 哪里 在 は が を に どこ 何 です ます"
 NOUNS = "聚会 智能 邀请 吉他 密码 药 冰箱 かぎ たまご おもちゃ ぶどう へや 薬 鍵"

@@ -12,6 +12,7 @@ from custom_components.ai_memory.core.room_detection import (
     _matcher,
     canonical_name,
     detect_room,
+    load_vocabulary,
 )
 from custom_components.ai_memory.core.room_vocabulary import (
     _NAMES,
@@ -557,7 +558,7 @@ def test_an_entry_stands_once_in_a_room() -> None:
 
 
 def test_the_matcher_is_built_once() -> None:
-    detect_room("lamp")
+    load_vocabulary()
     before = _matcher.cache_info()
     detect_room("fridge")
     after = _matcher.cache_info()

@@ -6,7 +6,7 @@ an event loop of their own, which the test plugin neither owns nor checks. Build
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,6 +18,7 @@ from typing import Any, Final, Self
 
 import aiohttp
 
+from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
 from scripts.develop import DOMAIN, ENTRY, PROJECT, find_faults
 from scripts.home_assistant import (
     Client,
@@ -33,6 +34,7 @@ from scripts.home_assistant import (
 CALL_SECONDS: Final = 240
 SETTLE_SECONDS: Final = 10
 POLL_SECONDS: Final = 0.1
+_HANDS: Final = 4
 FLOW: Final = "/api/config/config_entries/flow"
 OPTIONS_FLOW: Final = "/api/config/config_entries/options/flow"
 SUBENTRY_FLOW: Final = "/api/config/config_entries/subentries/flow"
@@ -46,6 +48,9 @@ _REPORTERS_OF_REFUSALS: Final = (
     "[homeassistant.components.api]",
     "[homeassistant.components.websocket_api.",
 )
+
+# What holds a person's words.
+_SECRET_FIELDS: Final = ("text", "content", "summary", "query")
 
 
 class Loop:
@@ -103,8 +108,8 @@ class Home:
         self._loop.run(self._stack.aclose())
         exit_code = self._loop.run(self._process.stop())
         assert exit_code == 0, "\n".join(self._process.lines[-40:])
-        assert not self.faults()
-        assert not self.told_by("\n".join(self.log()))
+        assert self.faults() == []
+        assert self.told_by("\n".join(self.log())) == set()
 
     def log(self) -> list[str]:
         """Return the lines of the log so far."""
@@ -142,21 +147,30 @@ class Home:
         path = f"/api/config/config_entries/entry/{self.entries(domain)[0]['entry_id']}"
         self._loop.run(self._delete(path))
 
-    def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
+    def get(self, path: str) -> Any:
         """Return what a path answers."""
         return self._loop.run(self._client.request(path))
 
-    def post(self, path: str, body: object) -> Any:  # noqa: ANN401 - JSON
+    def post(self, path: str, body: object) -> Any:
         """Send JSON to a path and return what it answers."""
         return self._loop.run(self._client.request(path, body))
 
-    def change_options(self, **options: object) -> Json:
-        """Go through the options flow and wait until the entry is loaded again."""
-        entry_id = self.entries()[0]["entry_id"]
-        form = self.post(OPTIONS_FLOW, {"handler": entry_id})
+    def options_form(self) -> Json:
+        """Open the options flow and return its form."""
+        form: Json = self.post(OPTIONS_FLOW, {"handler": self.entries()[0]["entry_id"]})
+        return form
+
+    def assist_tools(self, *, on: bool) -> dict[str, bool]:
+        """Return the option for Assist agents, where this version of Home Assistant has it."""
+        return {"assist_tools": on} if HAS_LLM_PLATFORM else {}
+
+    def change_options(self, **options: object) -> str:
+        """Send new options, wait until they are in force, return what kind of step came of it."""
+        form = self.options_form()
         step: Json = self.post(f"{OPTIONS_FLOW}/{form['flow_id']}", options)
         self.wait_for(lambda: self.entries()[0]["state"] == "loaded")
-        return step
+        kind: str = step["type"]
+        return kind
 
     def call(self, service: str, **data: object) -> Json:
         """Call one of the memory's services and return its response."""
@@ -165,11 +179,13 @@ class Home:
 
     def refusal(self, service: str, **data: object) -> Refusal:
         """Call one of the memory's services over REST, which must refuse."""
+        self._remember(data)
         path = f"/api/services/{DOMAIN}/{service}?return_response"
         return self._loop.run(self._refusal(path, data))
 
     def refusal_over_websocket(self, service: str, **data: object) -> Json:
         """Call one of the memory's services as the frontend does and return the error."""
+        self._remember(data)
         call = {"domain": DOMAIN, "service": service, "service_data": data}
         message = {"type": "call_service", **call, "return_response": True}
         reply = self._loop.run(self._exchange(message))
@@ -180,6 +196,11 @@ class Home:
     def state(self, entity_id: str) -> Json:
         """Return the state of an entity."""
         return self._loop.run(self._client.state(entity_id))
+
+    def counts(self) -> Json:
+        """Return how many memories the sensor counts."""
+        counts: Json = self.state(SENSOR)["attributes"]["memory_counts"]
+        return counts
 
     @contextmanager
     def events(self, event_type: str) -> Iterator[list[Json]]:
@@ -228,16 +249,53 @@ class Home:
             assert time.monotonic() < end, "waited in vain"
             time.sleep(POLL_SECONDS)
 
-    def add_all_then_kill(self, texts: list[str]) -> list[str]:
-        """Add memories one by one, kill the process on the last reply, return the ids."""
-        return self._loop.run(self._add_all_then_kill(texts))
+    def add_agent(self, name: str, model: str, apis: list[str]) -> str:
+        """Set up a conversation agent of core's ``ollama`` and return its entity."""
+        handler = [self.entries("ollama")[0]["entry_id"], "conversation"]
+        form = self.post(SUBENTRY_FLOW, {"handler": handler})
+        answers = {"name": name, "model": model, "llm_hass_api": apis}
+        step = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", answers)
+        assert step["type"] == "create_entry", step
+        entity_id = f"conversation.{name.lower()}"
+        self.wait_for(lambda: self.is_available(entity_id))
+        return entity_id
 
-    def restart_after_kill(self) -> None:
+    def is_available(self, entity_id: str) -> bool:
+        """Tell whether an entity exists and can be used."""
+        states: list[Json] = self.get("/api/states")
+        return any(
+            state["entity_id"] == entity_id and state["state"] != "unavailable" for state in states
+        )
+
+    def wait_until_saved(self) -> None:
+        """Wait until the user and the entry are on disk, which core does with some delay."""
+        storage = self.config / ".storage"
+        signs = {
+            storage / "auth": self._client.url,
+            storage / "core.config_entries": DOMAIN,
+            storage / "onboarding": "integration",
+        }
+        self.wait_for(
+            lambda: all(
+                file.exists() and sign in file.read_text(encoding="utf-8")
+                for file, sign in signs.items()
+            )
+        )
+
+    def add_until_killed(self, texts: Iterable[str], acknowledged: int) -> dict[str, str]:
+        """Add from several sides and kill the process when that many were acknowledged.
+
+        Returns the texts that were, by id; others are on their way at that moment.
+        """
+        return self._loop.run(self._add_until_killed(iter(texts), acknowledged))
+
+    def restart(self) -> None:
         """Start again on the same configuration folder, with the same token."""
         self._loop.run(self._launch())
 
     def _remember(self, data: Mapping[str, object]) -> None:
-        self._told.update(str(data[name]) for name in ("text", "content") if data.get(name))
+        texts = (str(data.get(name, "")).strip() for name in _SECRET_FIELDS)
+        self._told.update(text for text in texts if text)
 
     async def _start(self) -> None:
         self._session = await self._stack.enter_async_context(aiohttp.ClientSession())
@@ -286,18 +344,24 @@ class Home:
         assert (await connection.receive_json())["success"]
         return connection
 
-    async def _add_all_then_kill(self, texts: list[str]) -> list[str]:
-        ids = []
-        for text in texts:
-            reply = await self._client.call_service(f"{DOMAIN}.add_memory", {"text": text})
-            ids.append(reply["memory"]["id"])
-        await self._process.kill()
-        return ids
+    async def _add_until_killed(self, texts: Iterator[str], acknowledged: int) -> dict[str, str]:
+        replies: dict[str, str] = {}
+
+        async def add() -> None:
+            for text in texts:
+                try:
+                    reply = await self._client.call_service(f"{DOMAIN}.add_memory", {"text": text})
+                except aiohttp.ClientError:
+                    return
+                replies[reply["memory"]["id"]] = text
+                if len(replies) == acknowledged:
+                    await self._process.kill()
+
+        await asyncio.gather(*(add() for _ in range(_HANDS)))
+        return replies
 
 
-async def _collect(
-    subscription: aiohttp.ClientWebSocketResponse, collected: list[Json]
-) -> None:
+async def _collect(subscription: aiohttp.ClientWebSocketResponse, collected: list[Json]) -> None:
     async for message in subscription:
         collected.append(message.json()["event"])
 
@@ -306,11 +370,19 @@ async def _begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     return asyncio.create_task(work)
 
 
-async def _end(
-    subscription: aiohttp.ClientWebSocketResponse, reader: asyncio.Task[None]
-) -> None:
+async def _end(subscription: aiohttp.ClientWebSocketResponse, reader: asyncio.Task[None]) -> None:
     await subscription.close()
     await reader
 
 
-__all__ = ["CHANGES", "DOMAIN", "FLOW", "SENSOR", "UPDATED", "Home", "LiveError", "Loop", "RequestError"]
+__all__ = [
+    "CHANGES",
+    "DOMAIN",
+    "FLOW",
+    "SENSOR",
+    "UPDATED",
+    "Home",
+    "LiveError",
+    "Loop",
+    "RequestError",
+]

@@ -1,5 +1,5 @@
 """The promises of the TF-IDF engine, on its real file."""
-# ruff: noqa: ASYNC240, S311 - small files of the test, made-up words
+# ruff: noqa: S311 - small files of the test, made-up words
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -41,7 +41,6 @@ TOOLS: Final = (
         offered=("wing", "room", "scope", "limit"),
         narrowed={"limit": Narrowing(default=LIST_LIMIT_DEFAULT, maximum=LIST_LIMIT_MAXIMUM)},
     ),
-    Publication(name="get_memory", operation_name="get", offered=("memory_id",)),
     Publication(
         name="update_memory",
         operation_name="update",
@@ -112,18 +111,16 @@ def caller_of(context: llm.LLMContext) -> Caller:
 def tool_schema(parameters: tuple[Parameter, ...]) -> vol.Schema:
     """Return the schema that Home Assistant shows to models.
 
-    The operation checks the values itself: agents do not, and models send blanks for what they
-    leave out.
+    The operation checks the values and fills in defaults itself: agents do not, and models send
+    blanks for what they leave out.
     """
     schema: dict[vol.Marker, Any] = {}
     for parameter in parameters:
         description = parameter.description or None
         if parameter.required:
             key: vol.Marker = vol.Required(parameter.name, description=description)
-        elif parameter.default is None:
-            key = vol.Optional(parameter.name, description=description)
         else:
-            key = vol.Optional(parameter.name, description=description, default=parameter.default)
+            key = vol.Optional(parameter.name, description=description)
         schema[key] = _validator(parameter)
     return vol.Schema(schema)
 

@@ -76,12 +76,14 @@ class Database:
             self._writer = await _connect(self.path, read_only=False)
             await self._migrate(self._writer)
             self._reader = await _connect(self.path, read_only=True)
-        except BaseException as err:
+        except sqlite3.Error as err:
             await self.close()
-            if isinstance(err, sqlite3.Error):
-                err = storage_error(err, self.path)
-            if isinstance(err, StorageError) and not isinstance(err, DatabaseLockedError):
-                raise DatabaseUnusableError(err.key, **err.placeholders) from err
+            raise _refusal(storage_error(err, self.path)) from err
+        except StorageError as err:
+            await self.close()
+            raise _refusal(err) from err
+        except BaseException:
+            await self.close()
             raise
 
     async def close(self) -> None:
@@ -163,6 +165,13 @@ async def _pragma(connection: aiosqlite.Connection, name: str) -> int:
     async with connection.execute(f"PRAGMA {name}") as cursor:
         row = await cursor.fetchone()
     return int(row[0]) if row else 0
+
+
+def _refusal(error: StorageError) -> StorageError:
+    """Return what keeps the file from being opened: a lock that passes, or a case for a person."""
+    if isinstance(error, DatabaseLockedError | DatabaseUnusableError):
+        return error
+    return DatabaseUnusableError(error.key, **error.placeholders)
 
 
 def _prepare_file(path: Path) -> None:

@@ -26,24 +26,23 @@ _UNSPACED: Final = re.compile(f"[{_CJK}{_SOUTH_EAST_ASIAN}]")
 _CJK_RUN: Final = re.compile(f"[{_CJK}]+")
 _SOUTH_EAST_ASIAN_RUN: Final = re.compile(f"[{_SOUTH_EAST_ASIAN}]+")
 
-_HYPHENATED: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
+_HYPHENATED: Final = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
 
 
-class _Separation(dict[int, str]):
-    """A translation table, filled as characters are met, that leaves words between spaces.
+class _Separation(dict[str, str]):
+    """What each character becomes so that words stand between spaces, filled as they are met.
 
     Letters, digits and marks stay; symbols such as emoji and the characters of unspaced scripts
     become words of their own; everything else becomes a space.
     """
 
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
+    def __missing__(self, character: str) -> str:
         category = unicodedata.category(character)
         if category == "So" or _UNSPACED.match(character):
             replacement = f" {character} "
         else:
             replacement = character if category[0] in "LMN" else " "
-        self[code] = replacement
+        self[character] = replacement
         return replacement
 
 
@@ -56,7 +55,7 @@ def indexed_text(text: str) -> str:
     A word with hyphens is there in parts and in one, so that "wifi" finds "Wi-Fi".
     """
     folded = _HYPHENATED.sub(lambda found: f"{found[0]} {found[0].replace('-', '')}", fold(text))
-    return folded.translate(_SEPARATION)
+    return "".join([_SEPARATION[character] for character in folded])
 
 
 def words_query(text: str) -> str | None:
@@ -69,7 +68,7 @@ def words_query(text: str) -> str | None:
     for token in _tokens(text):
         (fillers if token in FUNCTION_WORDS else phrases).append(token)
     for run in _runs(_CJK_RUN, text):
-        for phrase in _grams(run, 2):
+        for phrase in _grams(run, 2)[:QUERY_TERM_LIMIT]:
             meaningless = any(filler in phrase for filler in FUNCTION_SUBSTRINGS)
             (fillers if meaningless else phrases).append(" ".join(phrase))
     for run in _runs(_SOUTH_EAST_ASIAN_RUN, text):

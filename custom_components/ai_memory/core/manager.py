@@ -31,6 +31,7 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
+from .room_detection import load_vocabulary
 from .search import DEFAULT_MIN_SCORE, MemorySearch
 from .text_input import (
     SUMMARY_LIMIT_CHARACTERS,
@@ -101,6 +102,7 @@ class MemoryManager:
 
         Raises StorageError; a failing engine is only logged.
         """
+        await asyncio.get_running_loop().run_in_executor(None, load_vocabulary)
         await self._database.open()
         async with self._database.transaction() as connection:
             await palace.seed(connection, memories.milliseconds(self._clock()))

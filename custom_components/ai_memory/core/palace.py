@@ -23,6 +23,9 @@ class WingPlan:
 
 
 GENERAL: Final = "general"
+TELLING_CHARACTERS: Final = 2_000
+"""How much of a text is read to choose its room: what it is about is said early."""
+
 DEFAULT_WINGS: Final = (
     WingPlan("household", Scope.COMMON, ("devices", "maintenance", "events")),
     WingPlan("personal", Scope.PRIVATE, ("preferences", "health", "secrets")),
@@ -45,6 +48,7 @@ class Place:
 
 def choose_place(wing: str | None, room: str | None, text: str) -> tuple[str, str]:
     """Return wing and room for a memory, filling what the caller left blank from its text."""
+    text = text[:TELLING_CHARACTERS]
     if room is None:
         if wing is None:
             room = detect_room(text) or GENERAL

@@ -5,9 +5,10 @@ or wing in its own language. The keywords are data (``room_vocabulary``); nothin
 database, and a text that betrays no room gets none: the caller decides on the fallback.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 import re
 from typing import Final
 
@@ -44,20 +45,22 @@ type _Weights = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """An entry of several words; the last of them may be a stem."""
+    """An entry of several words, without the first, by which it is looked up."""
 
     entry: str
-    words: tuple[str, ...]
+    between: tuple[str, ...]
+    last: str
+    last_is_stem: bool
 
-    def starts_at(self, tokens: list[str], position: int) -> bool:
-        """Tell whether the tokens from this position on are this phrase."""
-        *exact, last = self.words
-        end = position + len(exact)
-        if end >= len(tokens) or tokens[position:end] != exact:
+    def follows(self, tokens: list[str], position: int) -> bool:
+        """Tell whether the rest of this phrase stands after the token at this position."""
+        end = position + len(self.between) + 1
+        if end >= len(tokens):
             return False
-        if last.endswith("*"):
-            return tokens[end].startswith(last[:-1])
-        return tokens[end] == last
+        token = tokens[end]
+        if not (token.startswith(self.last) if self.last_is_stem else token == self.last):
+            return False
+        return not self.between or tuple(tokens[position + 1 : end]) == self.between
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,42 +68,40 @@ class _Matcher:
     """All keywords, arranged so that a text is read once."""
 
     weights: Mapping[str, _Weights]
+    # Stems and endings without their asterisk, with the entry; and the lengths they come in.
+    stems: Mapping[str, str]
     stem_lengths: tuple[int, ...]
+    endings: Mapping[str, str]
     ending_lengths: tuple[int, ...]
     phrases: Mapping[str, tuple[_Phrase, ...]]
     # Each Chinese or Japanese entry with the longer entries that contain it.
-    substrings: tuple[tuple[str, tuple[str, ...]], ...]
+    substrings: Mapping[str, Sequence[str]]
 
     def entries_in(self, text: str) -> set[str]:
         """Find the distinct entries in a plain text."""
         found = set(self._entries_of_words(_TOKEN.findall(text)))
         if _JAPANESE_OR_CHINESE.search(text):
-            inside = {entry for entry, _ in self.substrings if entry in text}
-            found.update(
-                entry
-                for entry, longer in self.substrings
-                if entry in inside and inside.isdisjoint(longer)
-            )
+            inside = {entry for entry in self.substrings if entry in text}
+            found.update(entry for entry in inside if inside.isdisjoint(self.substrings[entry]))
         return found
 
     def _entries_of_words(self, tokens: list[str]) -> Iterator[str]:
         """Walk over the words; a phrase swallows the words it is made of."""
         position = 0
         while position < len(tokens):
-            token = tokens[position]
             phrase = self._phrase_at(tokens, position)
             if phrase is not None:
-                position += len(phrase.words)
+                position += len(phrase.between) + 2
                 yield phrase.entry
                 continue
+            entry = self._entry_of_word(tokens[position])
             position += 1
-            entry = self._entry_of_word(token)
             if entry is not None:
                 yield entry
 
     def _phrase_at(self, tokens: list[str], position: int) -> _Phrase | None:
         for phrase in self.phrases.get(tokens[position], ()):
-            if phrase.starts_at(tokens, position):
+            if phrase.follows(tokens, position):
                 return phrase
         return None
 
@@ -110,10 +111,10 @@ class _Matcher:
             return token
         size = len(token)
         for length in self.stem_lengths:
-            if length <= size and (entry := token[:length] + "*") in self.weights:
+            if length <= size and (entry := self.stems.get(token[:length])):
                 return entry
         for length in self.ending_lengths:
-            if length < size and (entry := "*" + token[-length:]) in self.weights:
+            if length < size and (entry := self.endings.get(token[-length:])):
                 return entry
         return None
 
@@ -138,6 +139,14 @@ def canonical_name(name: str) -> str | None:
     return ROOM_NAMES.get(_NAME_SEPARATORS.sub(" ", _letters(name)).strip())
 
 
+def load_vocabulary() -> None:
+    """Build what detection needs now, in a worker thread, rather than at the first memory.
+
+    It takes about 10 ms, too long for the event loop. Calling it is optional.
+    """
+    _matcher()
+
+
 def _allowed(room: str, rooms: Collection[str] | None) -> bool:
     return rooms is None or room in rooms
 
@@ -155,14 +164,19 @@ def _plain(text: str) -> str:
 def _matcher() -> _Matcher:
     """Build the matcher from the vocabulary, once per process."""
     weights = _weights_by_entry()
-    words = [entry for entry in weights if not _JAPANESE_OR_CHINESE.search(entry)]
+    substrings = {entry for entry in weights if _JAPANESE_OR_CHINESE.search(entry)}
+    words = [entry for entry in weights if entry not in substrings]
     single = [entry for entry in words if " " not in entry]
+    stems = {entry[:-1]: entry for entry in single if entry.endswith("*")}
+    endings = {entry[1:]: entry for entry in single if entry.startswith("*")}
     return _Matcher(
         weights=weights,
-        stem_lengths=_lengths(entry[:-1] for entry in single if entry.endswith("*")),
-        ending_lengths=_lengths(entry[1:] for entry in single if entry.startswith("*")),
-        phrases=_phrases_by_first_word(entry for entry in words if " " in entry),
-        substrings=_substrings([entry for entry in weights if _JAPANESE_OR_CHINESE.search(entry)]),
+        stems=stems,
+        stem_lengths=_lengths(stems),
+        endings=endings,
+        ending_lengths=_lengths(endings),
+        phrases=_phrases_by_first_word([entry for entry in words if " " in entry]),
+        substrings=_longer_entries(substrings),
     )
 
 
@@ -180,27 +194,27 @@ def _weights_by_entry() -> dict[str, _Weights]:
     return weights
 
 
-def _lengths(parts: Iterator[str]) -> tuple[int, ...]:
+def _lengths(parts: Iterable[str]) -> tuple[int, ...]:
+    """Return the lengths that occur, the longest first."""
     return tuple(sorted({len(part) for part in parts}, reverse=True))
 
 
-def _phrases_by_first_word(entries: Iterator[str]) -> dict[str, tuple[_Phrase, ...]]:
+def _phrases_by_first_word(entries: list[str]) -> dict[str, tuple[_Phrase, ...]]:
     """Group phrases by their first word, the longest first."""
     phrases: dict[str, tuple[_Phrase, ...]] = {}
-    for phrase in sorted(
-        (_Phrase(entry, tuple(_words_of(entry))) for entry in entries),
-        key=lambda phrase: (-len(phrase.words), phrase.entry),
-    ):
-        phrases[phrase.words[0]] = (*phrases.get(phrase.words[0], ()), phrase)
+    for entry in sorted(entries, key=lambda entry: (-entry.count(" "), entry)):
+        first, *between, last = entry.split(" ")
+        phrase = _Phrase(entry, tuple(between), last.removesuffix("*"), last.endswith("*"))
+        phrases[first] = (*phrases.get(first, ()), phrase)
     return phrases
 
 
-def _words_of(entry: str) -> list[str]:
-    return entry.split(" ")
-
-
-def _substrings(entries: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple(
-        (entry, tuple(other for other in entries if entry != other and entry in other))
-        for entry in entries
-    )
+def _longer_entries(entries: set[str]) -> dict[str, list[str]]:
+    """Map each entry to the entries that contain it."""
+    longer: dict[str, list[str]] = {entry: [] for entry in entries}
+    for entry in entries:
+        for start, end in combinations(range(len(entry) + 1), 2):
+            part = entry[start:end]
+            if part != entry and part in entries:
+                longer[part].append(entry)
+    return longer

@@ -60,13 +60,13 @@ class Operation:
         return self.access is Access.READ
 
 
-_MEMORY_ID: Final = Parameter(name="memory_id", description="id from a search or list")
-_WING: Final = Parameter(name="wing", description="English, lowercase")
-_ROOM: Final = Parameter(name="room", description="English, lowercase")
+_MEMORY_ID: Final = Parameter(name="memory_id")
+_WING: Final = Parameter(name="wing")
+_ROOM: Final = Parameter(name="room")
 _SCOPE: Final = Parameter(
     name="scope", kind=Kind.CHOICE, choices=tuple(scope.value for scope in Scope)
 )
-_SUMMARY: Final = Parameter(name="summary", description="3-5 keywords, comma-separated")
+_SUMMARY: Final = Parameter(name="summary", description="3-5 keywords")
 _LAYER: Final = Parameter(
     name="layer",
     kind=Kind.INTEGER,
@@ -166,9 +166,9 @@ _OPERATIONS: Final = (
     Operation(
         name="add",
         title="Remember",
-        description="Store one durable fact, in the language of the conversation.",
+        description="Store one lasting fact as a full sentence, in the user's language.",
         parameters=(
-            Parameter(name="content", description="the fact as a full sentence", required=True),
+            Parameter(name="content", required=True),
             _SCOPE,
             _SUMMARY,
             _WING,
@@ -188,7 +188,7 @@ _OPERATIONS: Final = (
     Operation(
         name="get",
         title="Read one memory",
-        description="Read one stored memory in full.",
+        description="Read one memory in full.",
         parameters=(_required(_MEMORY_ID),),
         access=Access.READ,
         handler=_get,
@@ -196,7 +196,7 @@ _OPERATIONS: Final = (
     Operation(
         name="list",
         title="List memories",
-        description="List stored memories, latest first.",
+        description="List memories, latest first.",
         parameters=(_WING, _ROOM, _SCOPE, _limit(LIST_LIMIT_DEFAULT, LIST_LIMIT_MAXIMUM)),
         access=Access.READ,
         handler=_list,
@@ -204,9 +204,9 @@ _OPERATIONS: Final = (
     Operation(
         name="search",
         title="Recall",
-        description="Recall stored facts about the people and the home before answering.",
+        description="Recall stored facts about people and home.",
         parameters=(
-            Parameter(name="query", description="what to recall", required=True),
+            Parameter(name="query", required=True),
             _WING,
             _ROOM,
             _SCOPE,
@@ -226,7 +226,7 @@ _OPERATIONS: Final = (
     Operation(
         name="update",
         title="Correct a memory",
-        description="Correct or move a stored memory; give only what changes.",
+        description="Correct or move a memory; give only what changes.",
         parameters=(
             _required(_MEMORY_ID),
             Parameter(name="content"),

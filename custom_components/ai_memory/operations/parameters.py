@@ -55,7 +55,7 @@ class Parameter:
 
     def _text(self, raw: object) -> str:
         if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-            raise InvalidInputError("wrong_type", field=self.name, expected="text")
+            raise InvalidInputError("not_text", field=self.name)
         return str(raw)
 
     def _choice(self, raw: object) -> str:
@@ -66,8 +66,9 @@ class Parameter:
         return chosen
 
     def _number(self, raw: object) -> int | float:
-        expected = "a whole number" if self.kind is Kind.INTEGER else "a number"
-        refusal = InvalidInputError("wrong_type", field=self.name, expected=expected)
+        refusal = InvalidInputError("not_a_number", field=self.name)
+        if self.kind is Kind.INTEGER:
+            refusal = InvalidInputError("not_a_whole_number", field=self.name)
         if isinstance(raw, bool) or not isinstance(raw, str | int | float):
             raise refusal
         try:

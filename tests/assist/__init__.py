@@ -1,0 +1,1 @@
+"""The door for voice and chat agents."""

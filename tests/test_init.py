@@ -1,0 +1,137 @@
+"""Setting the integration up, tearing it down and failing with advice."""
+
+from pathlib import Path
+import sqlite3
+
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import issue_registry as ir, llm
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.ai_memory.const import DOMAIN
+from custom_components.ai_memory.core import Caller, Filters, NewMemory
+
+AUTOMATION = Caller(source="service")
+
+
+@pytest.fixture
+def path(hass_config_dir: str) -> Path:
+    return Path(hass_config_dir) / "ai_memory.db"
+
+
+async def test_setup_offers_everything_and_unload_withdraws_it(
+    hass: HomeAssistant, loaded: MockConfigEntry
+) -> None:
+    assert loaded.state is ConfigEntryState.LOADED
+    assert DOMAIN in {api.id for api in llm.async_get_apis(hass)}
+    assert hass.states.get("sensor.ai_memory") is not None
+    assert hass.states.get("event.ai_memory_changes") is not None
+    assert set(hass.services.async_services_for_domain(DOMAIN)) == {
+        "add_memory",
+        "delete_memory",
+        "get_memory",
+        "list_memories",
+        "search_memory",
+        "update_memory",
+    }
+    assert await hass.config_entries.async_unload(loaded.entry_id)
+    assert DOMAIN not in {api.id for api in llm.async_get_apis(hass)}
+
+
+async def test_memories_survive_a_reload(hass: HomeAssistant, loaded: MockConfigEntry) -> None:
+    await loaded.runtime_data.manager.add(
+        AUTOMATION, NewMemory(content="The ladder is in the shed")
+    )
+    assert await hass.config_entries.async_reload(loaded.entry_id)
+    found = await loaded.runtime_data.manager.latest(AUTOMATION, Filters(), 10)
+    assert [memory.content for memory in found.memories] == ["The ladder is in the shed"]
+
+
+async def test_removing_the_entry_keeps_the_database(
+    hass: HomeAssistant, loaded: MockConfigEntry, path: Path
+) -> None:
+    await hass.config_entries.async_remove(loaded.entry_id)
+    assert path.exists()
+
+
+async def test_shutting_home_assistant_down_closes_the_file(
+    hass: HomeAssistant, loaded: MockConfigEntry, path: Path
+) -> None:
+    await loaded.runtime_data.manager.add(
+        AUTOMATION, NewMemory(content="The ladder is in the shed")
+    )
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_CLOSE)
+    await hass.async_block_till_done()
+    assert not path.with_name("ai_memory.db-wal").exists()
+
+
+@pytest.mark.parametrize("engine", ["ollama", "remote", "nonsense"])
+async def test_an_engine_that_is_not_there_never_keeps_the_memory_closed(
+    hass: HomeAssistant, engine: str
+) -> None:
+    entry = MockConfigEntry(domain=DOMAIN, version=4, data={"embedding_engine": engine})
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.runtime_data.manager.engine_name == "tfidf"
+
+
+@pytest.mark.parametrize(
+    ("key", "content"),
+    [("database_not_a_database", b"scribble" * 1000), ("database_foreign", None)],
+    ids=["not_a_database", "foreign"],
+)
+async def test_an_unusable_database_raises_an_issue_that_clears_itself(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    path: Path,
+    issue_registry: ir.IssueRegistry,
+    key: str,
+    content: bytes | None,
+) -> None:
+    if content is not None:
+        path.write_bytes(content)
+    else:
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE memories (id TEXT)")
+        connection.close()
+    before = path.read_bytes()
+    entry.add_to_hass(hass)
+    assert not await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is ConfigEntryState.SETUP_ERROR
+    assert entry.error_reason_translation_key == key
+    issue = issue_registry.async_get_issue(DOMAIN, "database")
+    assert issue is not None
+    assert (issue.translation_key, issue.severity) == (key, ir.IssueSeverity.ERROR)
+    assert issue.translation_placeholders == {"path": str(path)}
+    assert path.read_bytes() == before
+
+    path.unlink()
+    assert await hass.config_entries.async_reload(entry.entry_id)
+    assert issue_registry.async_get_issue(DOMAIN, "database") is None
+
+
+async def test_a_locked_database_is_tried_again(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    path: Path,
+    issue_registry: ir.IssueRegistry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("custom_components.ai_memory.core.database.BUSY_TIMEOUT_SECONDS", 0.05)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    entry.add_to_hass(hass)
+    assert not await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is ConfigEntryState.SETUP_RETRY
+    issue = issue_registry.async_get_issue(DOMAIN, "database")
+    assert issue is not None
+    assert issue.translation_key == "database_locked"
+    other.execute("ROLLBACK")
+    other.close()
+    await hass.config_entries.async_reload(entry.entry_id)
+    reloaded = hass.config_entries.async_get_entry(entry.entry_id)
+    assert reloaded is not None
+    assert reloaded.state is ConfigEntryState.LOADED
+    assert issue_registry.async_get_issue(DOMAIN, "database") is None

@@ -1,0 +1,234 @@
+"""The services as an automation calls them."""
+
+from typing import Any
+
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+import pytest
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    MockUser,
+    async_capture_events,
+)
+import voluptuous as vol
+
+from custom_components.ai_memory.const import DOMAIN
+from custom_components.ai_memory.core import Caller, NewMemory, Scope, StorageError
+
+pytestmark = pytest.mark.usefixtures("loaded")
+
+
+async def _call(
+    hass: HomeAssistant, service: str, context: Context | None = None, **data: Any
+) -> dict[str, Any]:
+    response = await hass.services.async_call(
+        DOMAIN, service, data, blocking=True, return_response=True, context=context
+    )
+    assert isinstance(response, dict)
+    return response
+
+
+async def test_the_household_example(hass: HomeAssistant) -> None:
+    added = await _call(
+        hass, "add_memory", text="The garage door code is 1234", wing="personal", room="secrets"
+    )
+    memory = added["memory"]
+    assert (added["result"], added["evicted"], added["evicted_count"]) == ("added", [], 0)
+    assert set(memory) == {
+        "id",
+        "content",
+        "summary",
+        "wing",
+        "room",
+        "scope",
+        "layer",
+        "type",
+        "status",
+        "confidence",
+        "revision",
+        "language",
+        "created",
+        "updated",
+        "accessed",
+        "access_count",
+        "source",
+    }
+    assert (memory["content"], memory["wing"], memory["room"], memory["scope"]) == (
+        "The garage door code is 1234",
+        "personal",
+        "secrets",
+        "common",
+    )
+    assert (memory["layer"], memory["revision"], memory["source"]) == (2, 1, "service")
+
+    again = await _call(
+        hass, "add_memory", text="the garage door code is 1234.", wing="personal", room="secrets"
+    )
+    assert (again["result"], again["memory"]["id"]) == ("refreshed", memory["id"])
+
+    found = await _call(hass, "search_memory", query="garage door code")
+    assert (found["count"], found["ranking"]) == (1, "semantic")
+    assert found["results"][0]["id"] == memory["id"]
+    assert found["results"][0]["match_type"] == "semantic"
+    assert 0.55 <= found["results"][0]["score"] <= 1
+
+    text = await _call(hass, "search_memory", query="opens with 1234", min_score=1)
+    assert [(hit["score"], hit["match_type"]) for hit in text["results"]] == [(0.0, "text")]
+
+    listed = await _call(hass, "list_memories", wing="personal")
+    assert (listed["count"], listed["total"]) == (1, 1)
+
+    read = await _call(hass, "get_memory", memory_id=memory["id"])
+    assert read["memory"]["content"] == "The garage door code is 1234"
+
+    updated = await _call(
+        hass, "update_memory", memory_id=memory["id"], text="The garage door code is 9876"
+    )
+    assert (updated["result"], updated["memory"]["revision"]) == ("updated", 3)
+
+    gone = await _call(hass, "delete_memory", wing="personal", room="secrets", scope="common")
+    assert gone == {"result": "deleted", "deleted": 1, "memory_ids": [memory["id"]]}
+    assert (await _call(hass, "list_memories"))["total"] == 0
+
+
+async def test_a_call_without_a_response_works_too(hass: HomeAssistant) -> None:
+    await hass.services.async_call(DOMAIN, "add_memory", {"text": "A fact"}, blocking=True)
+    assert (await _call(hass, "list_memories"))["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("service", "data", "key", "message"),
+    [
+        ("add_memory", {"text": ""}, "missing", "text is required"),
+        ("add_memory", {"text": "  \n"}, "missing", "text is required"),
+        (
+            "add_memory",
+            {"text": "x" * 10_001},
+            "too_long",
+            "text has 10001 characters. The limit is 10000",
+        ),
+        (
+            "add_memory",
+            {"text": "a\x00b"},
+            "invalid_characters",
+            "text holds characters that cannot be stored",
+        ),
+        ("add_memory", {"text": ["a"]}, "not_text", "text must be text"),
+        ("add_memory", {"text": "x", "layer": 0}, "out_of_range", "layer must be from 1 to 3"),
+        ("add_memory", {"text": "x", "wing": "💡"}, "invalid_name", "wing must hold letters"),
+        ("list_memories", {"limit": 0}, "out_of_range", "limit must be from 1 to 1000"),
+        ("list_memories", {"limit": -1}, "out_of_range", "limit must be from 1 to 1000"),
+        ("list_memories", {"limit": 10**9}, "out_of_range", "limit must be from 1 to 1000"),
+        ("list_memories", {"limit": 1.5}, "not_a_whole_number", "limit must be a whole number"),
+        ("list_memories", {"limit": True}, "not_a_whole_number", "limit must be a whole number"),
+        ("list_memories", {"limit": "many"}, "not_a_whole_number", "limit must be a whole number"),
+        (
+            "list_memories",
+            {"limit": float("inf")},
+            "not_a_whole_number",
+            "limit must be a whole number",
+        ),
+        ("list_memories", {"scope": "shared"}, "unknown_choice", "one of: private, common"),
+        ("search_memory", {"query": " "}, "missing", "query is required"),
+        ("search_memory", {"query": "x", "limit": 101}, "out_of_range", "from 1 to 100"),
+        ("search_memory", {"query": "x", "min_score": 2}, "out_of_range", "from 0 to 1"),
+        ("search_memory", {"query": "x", "min_score": float("nan")}, "out_of_range", "min_score"),
+        ("get_memory", {"memory_id": "nope"}, "memory_not_found", "no memory with the id nope"),
+        ("update_memory", {"memory_id": "nope", "text": "x"}, "memory_not_found", "nope"),
+        ("update_memory", {"memory_id": "nope", "text": "x" * 10_001}, "too_long", "text has"),
+        ("delete_memory", {}, "filter_required", "Give a memory ID"),
+        ("delete_memory", {"wing": " "}, "filter_required", "Give a memory ID"),
+        ("delete_memory", {"memory_id": "nope"}, "memory_not_found", "nope"),
+    ],
+)
+async def test_bad_input_is_refused_with_a_translated_reason(
+    hass: HomeAssistant, service: str, data: dict[str, Any], key: str, message: str
+) -> None:
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, service, **data)
+    assert (refused.value.translation_domain, refused.value.translation_key) == (DOMAIN, key)
+    assert message in str(refused.value)
+    assert (await _call(hass, "list_memories"))["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("service", "data"),
+    [("add_memory", {}), ("add_memory", {"text": "x", "nonsense": 1}), ("search_memory", {})],
+)
+async def test_unknown_and_missing_fields_are_refused(
+    hass: HomeAssistant, service: str, data: dict[str, Any]
+) -> None:
+    with pytest.raises(vol.Invalid):
+        await _call(hass, service, **data)
+
+
+async def test_numbers_may_come_as_templates_render_them(hass: HomeAssistant) -> None:
+    await _call(hass, "add_memory", text=1234)
+    listed = await _call(hass, "list_memories", limit="5")
+    assert [memory["content"] for memory in listed["memories"]] == ["1234"]
+
+
+async def test_a_service_sees_private_memories_only_on_behalf_of_their_owner(
+    hass: HomeAssistant, loaded: MockConfigEntry, hass_admin_user: MockUser
+) -> None:
+    manager = loaded.runtime_data.manager
+    for user, content in ((None, "Told to the speaker"), (hass_admin_user.id, "Told in a chat")):
+        owner = Caller(source="assist", agent="conversation.home", user=user)
+        await manager.add(owner, NewMemory(content=content, scope=Scope.PRIVATE))
+
+    async def seen(context: Context | None = None, **data: object) -> set[str]:
+        listed = await _call(hass, "list_memories", context, **data)
+        return {memory["content"] for memory in listed["memories"]}
+
+    person = Context(user_id=hass_admin_user.id)
+    assert await seen() == set()
+    assert await seen(person) == set()
+    assert await seen(agent_id="conversation.home") == {"Told to the speaker"}
+    assert await seen(person, agent_id="conversation.home") == {
+        "Told to the speaker",
+        "Told in a chat",
+    }
+    assert await seen(person, agent_id="conversation.other") == set()
+    gone = await _call(hass, "delete_memory", scope="private", agent_id="conversation.other")
+    assert gone["deleted"] == 0
+    gone = await _call(hass, "delete_memory", scope="private", agent_id="conversation.home")
+    assert gone["deleted"] == 1
+
+
+async def test_a_failing_database_is_an_error_of_home_assistant(
+    hass: HomeAssistant, loaded: MockConfigEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_args: object) -> None:
+        raise StorageError("disk_full", path="/x")
+
+    monkeypatch.setattr("custom_components.ai_memory.core.writer.memories.insert", full)
+    with pytest.raises(HomeAssistantError) as failed:
+        await _call(hass, "add_memory", text="A fact")
+    assert not isinstance(failed.value, ServiceValidationError)
+    assert str(failed.value) == "The disk is full. Nothing was stored"
+
+
+async def test_without_an_open_memory_the_reason_is_named(
+    hass: HomeAssistant, loaded: MockConfigEntry
+) -> None:
+    await hass.config_entries.async_unload(loaded.entry_id)
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "add_memory", text="A fact")
+    assert refused.value.translation_key == "not_loaded"
+
+
+async def test_every_write_fires_an_event_without_text(hass: HomeAssistant) -> None:
+    events = async_capture_events(hass, "ai_memory_updated")
+    added = await _call(hass, "add_memory", text="Zebra stripes", wing="household")
+    await _call(hass, "delete_memory", memory_id=added["memory"]["id"])
+    await hass.async_block_till_done()
+    assert [event.data for event in events] == [
+        {
+            "action": action,
+            "memory_ids": [added["memory"]["id"]],
+            "wing": "household",
+            "room": "general",
+            "counts": {"common": total, "private": 0, "total": total},
+        }
+        for action, total in (("added", 1), ("deleted", 0))
+    ]
