@@ -1,7 +1,7 @@
-"""Fixtures of the end-to-end tests: a running Home Assistant a module, and a scripted model server.
+"""Fixtures of the end-to-end tests: a running Home Assistant and a scripted model server.
 
-The test plugin forbids sockets; these tests are about them, so they are allowed again, to this machine
-only.
+The test plugin forbids sockets; these tests are about them, so they are allowed again, to this
+machine only.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import pytest_socket
 
-from .fake_ollama import FakeOllama, run_fake_ollama
+from .fake_ollama import FakeOllama
 from .home import Home, Loop
 
 
@@ -31,15 +31,20 @@ def loop() -> Iterator[Loop]:
 @pytest.fixture(scope="module")
 def home(loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """Return a started Home Assistant with the memory set up through its config flow."""
-    running = Home(loop, tmp_path_factory.mktemp("home")).start()
-    running.set_up()
-    yield running
-    running.stop()
+    running = Home(loop, tmp_path_factory.mktemp("home"))
+    try:
+        running.start()
+        running.set_up()
+        yield running
+    finally:
+        running.stop()
+    running.verify_clean()
 
 
 @pytest.fixture(scope="module")
-def ollama() -> Iterator[FakeOllama]:
+def ollama(loop: Loop) -> Iterator[FakeOllama]:
     """Return a running model server that waits for its script."""
-    pytest_socket.enable_socket()
-    with run_fake_ollama() as fake:
-        yield fake
+    fake = FakeOllama()
+    loop.run(fake.start())
+    yield fake
+    loop.run(fake.stop())

@@ -5,22 +5,17 @@ over HTTP as they would to the real thing. Every chat request is kept, so that a
 what reached the model. It never talks to Home Assistant by itself.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 import json
-from queue import SimpleQueue
-import threading
 from typing import Any, Final
 
 from aiohttp import web
 
 MODEL: Final = "scripted:latest"
 _HOST: Final = "127.0.0.1"
-_START_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +48,16 @@ class ChatRequest:
         """The offered tools by name: description and parameters."""
         return {tool["function"]["name"]: tool["function"] for tool in self.body.get("tools") or ()}
 
+    def tool_named(self, name: str) -> str:
+        """Return under which name a tool is offered here: Home Assistant may put a prefix first."""
+        return min((offered for offered in self.tools if offered.endswith(name)), key=len)
+
     def said_by(self, role: str) -> list[str]:
         """Return the texts of one role, in order."""
         return [message["content"] for message in self.messages if message["role"] == role]
 
     def tool_result(self) -> dict[str, Any]:
-        """Return the last tool's reply as the model reads it, without the envelope of newer cores."""
+        """Return the last tool's reply, without the envelope that newer versions put it in."""
         received: dict[str, Any] = json.loads(self.said_by("tool")[-1])
         inner: dict[str, Any] = received.get("data", received)
         return inner
@@ -75,14 +74,6 @@ class FakeOllama:
         self.url = ""
         self.model: Model = _no_model
         self.requests: list[ChatRequest] = []
-
-    def take_requests(self) -> list[ChatRequest]:
-        """Return what was asked since the last time."""
-        taken, self.requests = self.requests, []
-        return taken
-
-    async def serve(self, started: SimpleQueue[str], stop: asyncio.Event) -> None:
-        """Serve on a free port until told to stop."""
         app = web.Application()
         app.add_routes(
             [
@@ -93,15 +84,22 @@ class FakeOllama:
                 web.post("/api/chat", self._answer_chat),
             ]
         )
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, _HOST, 0)
-        await site.start()
-        started.put(f"http://{_HOST}:{runner.addresses[0][1]}")
-        try:
-            await stop.wait()
-        finally:
-            await runner.cleanup()
+        self._runner = web.AppRunner(app, access_log=None)
+
+    def take_requests(self) -> list[ChatRequest]:
+        """Return what was asked since the last time."""
+        taken, self.requests = self.requests, []
+        return taken
+
+    async def start(self) -> None:
+        """Serve on a free port."""
+        await self._runner.setup()
+        await web.TCPSite(self._runner, _HOST, 0).start()
+        self.url = f"http://{_HOST}:{self._runner.addresses[0][1]}"
+
+    async def stop(self) -> None:
+        """Stop serving."""
+        await self._runner.cleanup()
 
     async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
         chat = ChatRequest(await request.json())
@@ -119,26 +117,6 @@ class FakeOllama:
         await response.write(_line({"role": "assistant", "content": ""}, done=True))
         await response.write_eof()
         return response
-
-
-@contextmanager
-def run_fake_ollama() -> Iterator[FakeOllama]:
-    """Run the server on a loop of its own for the length of the block."""
-    fake = FakeOllama()
-    started: SimpleQueue[str] = SimpleQueue()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-    thread = threading.Thread(
-        target=loop.run_until_complete, args=(fake.serve(started, stop),), name="fake-ollama"
-    )
-    thread.start()
-    try:
-        fake.url = started.get(timeout=_START_SECONDS)
-        yield fake
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 def _no_model(_request: ChatRequest) -> str:

@@ -1,7 +1,7 @@
 """A home with AI Memory in it: what people, automations and agents do there, as plain calls.
 
-The tests are ordinary functions; the process, the connections to it and the fake model server live on
-an event loop of their own, which the test plugin neither owns nor checks. Builds on
+The tests are ordinary functions; the process, the connections to it and the fake model server live
+on an event loop of their own, which the test plugin neither owns nor checks. Builds on
 ``scripts.home_assistant`` and never reaches into the process.
 """
 
@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 import threading
 import time
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import aiohttp
 
@@ -24,8 +24,6 @@ from scripts.home_assistant import (
     Client,
     HomeAssistantProcess,
     Json,
-    LiveError,
-    RequestError,
     free_port,
     mcp_message,
     prepare_config,
@@ -41,6 +39,7 @@ SUBENTRY_FLOW: Final = "/api/config/config_entries/subentries/flow"
 SENSOR: Final = "sensor.ai_memory"
 CHANGES: Final = "event.ai_memory_changes"
 UPDATED: Final = "ai_memory_updated"
+TOOLS: Final = ("add_memory", "search_memory", "list_memories", "update_memory", "delete_memory")
 
 # Core logs every refusal it passes on, some versions with a traceback through the integration.
 _REPORTERS_OF_REFUSALS: Final = (
@@ -96,18 +95,21 @@ class Home:
         self._stack = AsyncExitStack()
         self._client: Client
         self._session: aiohttp.ClientSession
+        self._exit_code: int | None = None
         self._told: set[str] = set()
 
-    def start(self) -> Self:
+    def start(self) -> None:
         """Start Home Assistant and make its first user."""
         self._loop.run(self._start())
-        return self
 
     def stop(self) -> None:
-        """Stop it and look at what it left in its log."""
+        """Stop it in order."""
         self._loop.run(self._stack.aclose())
-        exit_code = self._loop.run(self._process.stop())
-        assert exit_code == 0, "\n".join(self._process.lines[-40:])
+        self._exit_code = self._loop.run(self._process.stop())
+
+    def verify_clean(self) -> None:
+        """Check what it left behind: nothing against the integration, nothing that was private."""
+        assert self._exit_code == 0, "\n".join(self._process.lines[-40:])
         assert self.faults() == []
         assert self.told_by("\n".join(self.log())) == set()
 
@@ -128,10 +130,6 @@ class Home:
     def told_by(self, text: str) -> set[str]:
         """Return which of the stored texts a place gives away that must hold none of them."""
         return {told for told in self._told if told in text}
-
-    def has_entry(self, domain: str = DOMAIN) -> bool:
-        """Tell whether an integration is set up."""
-        return bool(self.entries(domain))
 
     def entries(self, domain: str = DOMAIN) -> list[Json]:
         """Return the config entries of an integration."""
@@ -363,7 +361,8 @@ class Home:
 
 async def _collect(subscription: aiohttp.ClientWebSocketResponse, collected: list[Json]) -> None:
     async for message in subscription:
-        collected.append(message.json()["event"])
+        event: Json = message.json()["event"]
+        collected.append(event)
 
 
 async def _begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -373,16 +372,3 @@ async def _begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 async def _end(subscription: aiohttp.ClientWebSocketResponse, reader: asyncio.Task[None]) -> None:
     await subscription.close()
     await reader
-
-
-__all__ = [
-    "CHANGES",
-    "DOMAIN",
-    "FLOW",
-    "SENSOR",
-    "UPDATED",
-    "Home",
-    "LiveError",
-    "Loop",
-    "RequestError",
-]

@@ -10,22 +10,14 @@ import pytest
 from custom_components.ai_memory.assist.prompt import PROMPT
 from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
 
-from .fake_ollama import MODEL, ChatRequest, FakeOllama, Model, ToolCall
-from .home import Home
+from .fake_ollama import MODEL, ChatRequest, FakeOllama, ToolCall
+from .home import TOOLS, Home
 
 pytestmark = pytest.mark.e2e
 
 FACT: Final = "The user is allergic to peanuts."
 TELLING: Final = "I'm allergic to peanuts"
 ASKING: Final = "Is there any food that I must not eat?"
-TOOLS: Final = {
-    "add_memory",
-    "search_memory",
-    "list_memories",
-    "get_memory",
-    "update_memory",
-    "delete_memory",
-}
 
 # Where core does not tell which agent is asking, its integration stands for it.
 KNOWS_AGENTS: Final = any(field.name == "agent_id" for field in fields(LLMContext))
@@ -54,18 +46,16 @@ def _empty(home: Home, agents: dict[str, str], ollama: FakeOllama) -> Iterator[N
     ollama.take_requests()
 
 
-def attentive_model(prefix: str = "") -> Model:
-    """Return a model that stores what it is told and looks up what it is asked."""
-
-    def decide(request: ChatRequest) -> ToolCall | str:
-        last = request.messages[-1]
-        if last["role"] == "tool":
-            return answer_from(request.tool_result())
-        if last["content"] == TELLING:
-            return ToolCall(f"{prefix}add_memory", {"content": FACT, "scope": "private"})
-        return ToolCall(f"{prefix}search_memory", {"query": "food allergic", "limit": 3})
-
-    return decide
+def attentive_model(request: ChatRequest) -> ToolCall | str:
+    """Store what is told, look up what is asked, and speak of what the tools answer."""
+    last = request.messages[-1]
+    if last["role"] == "tool":
+        return answer_from(request.tool_result())
+    if last["content"] == TELLING:
+        add = request.tool_named("add_memory")
+        return ToolCall(add, {"content": FACT, "scope": "private"})
+    search = request.tool_named("search_memory")
+    return ToolCall(search, {"query": "food allergic", "limit": 3})
 
 
 def answer_from(result: dict[str, Any]) -> str:
@@ -90,7 +80,7 @@ def owner(agent: str) -> str:
 def test_a_fact_of_one_conversation_is_found_in_another(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model()
+    ollama.model = attentive_model
 
     told = home.say(TELLING, agents["Memory"])
     asked = home.say(ASKING, agents["Memory"])
@@ -112,12 +102,12 @@ def test_a_fact_of_one_conversation_is_found_in_another(
 def test_the_model_is_given_the_prompt_and_the_tools(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model()
+    ollama.model = attentive_model
     home.say(ASKING, agents["Memory"])
 
     request = ollama.take_requests()[0]
     assert PROMPT in request.instructions
-    assert set(request.tools) == TOOLS
+    assert set(request.tools) == set(TOOLS)
     for tool in request.tools.values():
         assert tool["description"]
         assert tool["parameters"]["type"] == "object"
@@ -130,7 +120,7 @@ def test_the_model_is_given_the_prompt_and_the_tools(
 def test_what_one_agent_keeps_private_no_other_door_opens(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model()
+    ollama.model = attentive_model
     home.say(TELLING, agents["Memory"])
 
     assert home.call("search_memory", query="peanuts")["count"] == 0
@@ -147,7 +137,7 @@ def test_what_one_agent_keeps_private_no_other_door_opens(
 def test_two_agents_of_one_provider_do_not_share_what_is_private(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model()
+    ollama.model = attentive_model
     home.say(TELLING, agents["Memory"])
 
     assert spoken(home.say(ASKING, agents["Other"])) == "I do not know."
@@ -157,7 +147,7 @@ def test_two_agents_of_one_provider_do_not_share_what_is_private(
 def test_what_is_common_reaches_every_agent(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model()
+    ollama.model = attentive_model
     home.call("add_memory", text="Leo is allergic to strawberries, keep that food away.")
 
     for agent in ("Memory", "Other"):
@@ -167,7 +157,9 @@ def test_what_is_common_reaches_every_agent(
 @pytest.mark.parametrize(
     "call",
     [
-        ToolCall("get_memory", {"memory_id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
+        ToolCall(
+            "update_memory", {"content": "It is rye.", "memory_id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}
+        ),
         ToolCall("add_memory", {"content": "", "scope": "everyone"}),
         ToolCall("search_memory", {"query": "bread", "limit": "many"}),
         ToolCall("delete_memory", {}),
@@ -191,12 +183,13 @@ def test_a_failing_tool_does_not_end_the_conversation(
 def test_tools_work_beside_another_api(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    # Core renames the tools of an agent that has several APIs.
-    ollama.model = attentive_model("ai-memory__")
+    ollama.model = attentive_model
 
     assert spoken(home.say(TELLING, agents["Both"])) == "It was added."
     assert spoken(home.say(ASKING, agents["Both"])) == FACT
-    assert {f"ai-memory__{name}" for name in TOOLS} <= set(ollama.take_requests()[0].tools)
+    offered = ollama.take_requests()[0]
+    assert PROMPT in offered.instructions
+    assert len(offered.tools) > len(TOOLS)
 
 
 @pytest.mark.skipif(HAS_LLM_PLATFORM, reason="newer versions have a platform for such tools")
@@ -213,7 +206,7 @@ def test_assist_alone_has_no_memory_without_the_platform(
 def test_assist_has_the_memory_until_the_option_is_turned_off(
     home: Home, agents: dict[str, str], ollama: FakeOllama
 ) -> None:
-    ollama.model = attentive_model("ai_memory__")
+    ollama.model = attentive_model
 
     assert spoken(home.say(TELLING, agents["Plain"])) == "It was added."
     assert spoken(home.say(ASKING, agents["Plain"])) == FACT
@@ -232,4 +225,4 @@ def test_assist_has_the_memory_until_the_option_is_turned_off(
 
     assert not any("memory" in name for name in without.tools)
     assert PROMPT not in without.instructions
-    assert set(still_chosen.tools) == TOOLS
+    assert set(still_chosen.tools) == set(TOOLS)

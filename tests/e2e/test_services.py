@@ -1,12 +1,16 @@
 """Every service over REST, and what the sensor, the event and the bus tell of it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 import json
+import sqlite3
 from typing import Any, Final
 from unittest.mock import ANY
 
 from homeassistant.components import api
 import pytest
+
+from scripts.develop import PROJECT
 
 from .home import CHANGES, SENSOR, UPDATED, Home, Refusal
 
@@ -14,6 +18,7 @@ pytestmark = pytest.mark.e2e
 
 DISHWASHER: Final = "The dishwasher is a Bosch Series 6."
 PARTY: Final = "The summer party is on the last Saturday of August."
+TRANSLATIONS: Final = PROJECT / "custom_components" / "ai_memory" / "translations" / "en.json"
 UNKNOWN_ID: Final = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 # Older versions of the REST API answer every refusal with a bare server error.
@@ -49,6 +54,13 @@ def memory_like(**known: object) -> dict[str, Any]:
         "access_count": ANY,
         "source": "service",
     } | known
+
+
+def english(key: str, values: dict[str, str]) -> str:
+    """Return the message of an error as people read it; core takes off the last stop."""
+    translations = json.loads(TRANSLATIONS.read_text(encoding="utf-8"))
+    message: str = translations["exceptions"][key]["message"]
+    return message.format(**values).rstrip(".")
 
 
 def test_add_returns_the_memory_and_nothing_evicted(home: Home) -> None:
@@ -170,54 +182,81 @@ def test_delete_by_id_and_by_filter(home: Home) -> None:
     assert home.call("list_memories") == {"memories": [], "count": 0, "total": 0}
 
 
-REFUSALS: Final = (
-    ("add_memory", {"text": ""}, "text is required"),
-    ("add_memory", {"text": " \n\t"}, "text is required"),
-    (
-        "add_memory",
-        {"text": "x" * 10_001},
-        "text has 10001 characters. The limit is 10000.",
-    ),
-    ("list_memories", {"limit": 0}, "limit must be from 1 to 1000."),
-    ("list_memories", {"scope": "secret"}, "scope must be one of: private, common."),
-    (
-        "search_memory",
-        {"query": "Where is the spare key?", "limit": -1},
-        "limit must be from 1 to 100.",
-    ),
-    (
-        "search_memory",
-        {"query": "Where is the spare key?", "min_score": 2},
-        "min_score must be from 0 to 1.",
-    ),
-    ("get_memory", {"memory_id": UNKNOWN_ID}, f"There is no memory with the id {UNKNOWN_ID}."),
-    (
-        "update_memory",
-        {"memory_id": UNKNOWN_ID, "text": PARTY},
-        f"There is no memory with the id {UNKNOWN_ID}.",
-    ),
-    ("delete_memory", {"memory_id": UNKNOWN_ID}, f"There is no memory with the id {UNKNOWN_ID}."),
-    ("delete_memory", {}, "Give a memory_id, or at least one of room, wing and scope."),
+@pytest.mark.parametrize(
+    ("service", "data", "key", "values"),
+    [
+        ("add_memory", {"text": ""}, "missing", {"field": "text"}),
+        ("add_memory", {"text": " \n\t"}, "missing", {"field": "text"}),
+        (
+            "add_memory",
+            {"text": "x" * 10_001},
+            "too_long",
+            {"field": "text", "length": "10001", "limit": "10000"},
+        ),
+        (
+            "list_memories",
+            {"limit": 0},
+            "out_of_range",
+            {"field": "limit", "minimum": "1", "maximum": "1000"},
+        ),
+        (
+            "list_memories",
+            {"scope": "secret"},
+            "unknown_choice",
+            {"field": "scope", "choices": "private, common"},
+        ),
+        (
+            "search_memory",
+            {"query": PARTY, "limit": -1},
+            "out_of_range",
+            {"field": "limit", "minimum": "1", "maximum": "100"},
+        ),
+        (
+            "search_memory",
+            {"query": PARTY, "min_score": 2},
+            "out_of_range",
+            {"field": "min_score", "minimum": "0", "maximum": "1"},
+        ),
+        ("get_memory", {"memory_id": UNKNOWN_ID}, "memory_not_found", {"id": UNKNOWN_ID}),
+        (
+            "update_memory",
+            {"memory_id": UNKNOWN_ID, "text": PARTY},
+            "memory_not_found",
+            {"id": UNKNOWN_ID},
+        ),
+        ("delete_memory", {"memory_id": UNKNOWN_ID}, "memory_not_found", {"id": UNKNOWN_ID}),
+        ("delete_memory", {}, "filter_required", {}),
+    ],
 )
-
-
-@pytest.mark.parametrize(("service", "data", "message"), REFUSALS)
 def test_a_mistake_is_explained(
-    home: Home, service: str, data: dict[str, Any], message: str
+    home: Home, service: str, data: dict[str, Any], key: str, values: dict[str, str]
 ) -> None:
     over_rest = home.refusal(service, **data)
     in_frontend = home.refusal_over_websocket(service, **data)
 
-    message = message.removesuffix(".")
-    if EXPLAINS_REFUSALS:
-        assert over_rest.status == 400
-        assert (over_rest.message or "").removesuffix(".") == message
-    else:
-        assert over_rest == Refusal(500, None)
+    message = english(key, values)
+    expected = Refusal(400, message) if EXPLAINS_REFUSALS else Refusal(500, None)
+    assert over_rest == expected
     assert in_frontend["code"] == "service_validation_error"
+    assert in_frontend["message"] == f"Validation error: {message}"
     assert in_frontend["translation_domain"] == "ai_memory"
-    assert in_frontend["message"].removesuffix(".") == f"Validation error: {message}"
+    assert in_frontend["translation_key"] == key
+    assert in_frontend["translation_placeholders"] == (values or ANY)
     assert home.call("list_memories")["total"] == 0
+
+
+def test_a_failing_database_is_explained(home: Home) -> None:
+    home.call("add_memory", text=DISHWASHER)
+    database = home.config / "ai_memory.db"
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        over_rest = home.refusal("add_memory", text=PARTY)
+        other.execute("ROLLBACK")
+
+    message = english("database_locked", {"path": str(database)})
+    assert over_rest == Refusal(500, message if EXPLAINS_REFUSALS else None)
+    assert home.call("list_memories")["total"] == 1
+    assert home.call("add_memory", text=PARTY)["result"] == "added"
 
 
 def test_the_sensor_counts(home: Home) -> None:

@@ -1,9 +1,10 @@
 """How text becomes rows and queries of the two full-text tables.
 
 ``memories`` writes what ``indexed_text`` returns; ``search`` asks with the query builders. The
-words table holds whole words; scripts written without spaces are indexed character by character,
-so that any part of such a run is found as a phrase. The trigram table finds parts of words. No user
-text ever reaches SQLite unquoted, so full-text operators in a query are just words.
+words table holds whole words; scripts written without spaces, and Korean with its joined particles,
+are indexed character by character, so that any part of such a run is found as a phrase. The trigram
+table finds parts of words. No user text ever reaches SQLite unquoted, so full-text operators in a
+query are just words.
 """
 
 import re
@@ -18,7 +19,7 @@ TRIGRAM_LENGTH: Final = 3
 FUZZY_TERM_CHARACTERS: Final = 4
 
 _CJK: Final = (
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
 _SOUTH_EAST_ASIAN: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"

@@ -1,0 +1,72 @@
+"""What is measured: the parts of the core that the benchmarks use.
+
+The memory needs no Home Assistant, and importing the integration would load it and hide the
+memory's own megabytes and seconds among Home Assistant's. So an empty package stands in for the
+integration's here, unless the process has Home Assistant anyway, as the tests and the set-up
+benchmark do. Every module of the benchmarks takes the core from here, so that this comes first.
+"""
+
+from pathlib import Path
+import sys
+from types import ModuleType
+
+if "homeassistant" not in sys.modules:
+    _INTEGRATION = ModuleType("custom_components.ai_memory")
+    _INTEGRATION.__path__ = [
+        str(Path(__file__).resolve().parent.parent / "custom_components" / "ai_memory")
+    ]
+    sys.modules.setdefault(_INTEGRATION.__name__, _INTEGRATION)
+
+from custom_components.ai_memory.const import DATABASE_FILE_NAME
+from custom_components.ai_memory.core import (
+    Action,
+    AddResult,
+    Caller,
+    Database,
+    Filters,
+    Layer,
+    Memory,
+    MemoryManager,
+    NewMemory,
+    Scope,
+    SearchResult,
+    memories,
+    palace,
+    vectors,
+)
+from custom_components.ai_memory.core.restatement import restatement_digest
+from custom_components.ai_memory.core.visibility import SqlValue
+from custom_components.ai_memory.embedding import (
+    DEFAULT_ENGINE,
+    EmbeddingEngine,
+    EngineSettings,
+    FloatMatrix,
+    TextKind,
+    create_engine,
+)
+
+__all__ = [
+    "DATABASE_FILE_NAME",
+    "DEFAULT_ENGINE",
+    "Action",
+    "AddResult",
+    "Caller",
+    "Database",
+    "EmbeddingEngine",
+    "EngineSettings",
+    "Filters",
+    "FloatMatrix",
+    "Layer",
+    "Memory",
+    "MemoryManager",
+    "NewMemory",
+    "Scope",
+    "SearchResult",
+    "SqlValue",
+    "TextKind",
+    "create_engine",
+    "memories",
+    "palace",
+    "restatement_digest",
+    "vectors",
+]

@@ -1,0 +1,99 @@
+"""Making the file that is measured: the product's own repositories, in large transactions.
+
+One by one through the manager, a hundred thousand memories would wait a hundred thousand times for
+the disk. What ends up in the file is the same: texts, full-text rows, audit and vectors. Texts are
+the same for every dimension, so ``fill_texts`` runs once per number of memories and
+``fill_vectors`` on a copy.
+"""
+
+from itertools import batched
+from pathlib import Path
+from typing import Final
+
+from ulid_transform import ulid_at_time
+
+from .core import (
+    Action,
+    Caller,
+    Database,
+    Layer,
+    Memory,
+    Scope,
+    SqlValue,
+    memories,
+    palace,
+    restatement_digest,
+    vectors,
+)
+from .synthetic import Household, ProjectionEngine
+
+ANNA: Final = Caller(
+    source="assist", agent="conversation.home", provider="ollama", user="anna", language="en"
+)
+"""Who asks in every measurement: seven in ten memories are common, two hers, one a stranger's."""
+
+_STRANGER: Final = Caller(source="assist", agent="conversation.other", provider="openai")
+_OWNERS: Final = (None,) * 7 + (ANNA, ANNA, _STRANGER)
+_LAYERS: Final = (Layer.CRITICAL,) + (Layer.STANDARD,) * 28 + (Layer.ARCHIVE,) * 2
+
+_FIRST_MOMENT_MS: Final = 1_700_000_000_000
+_BETWEEN_MEMORIES_MS: Final = 60_000
+_TRANSACTION_MEMORIES: Final = 5_000
+
+type _MemoryChange = tuple[Memory | None, Memory | None]
+
+
+async def fill_texts(path: Path, household: Household, count: int) -> None:
+    """Make a file with the first memories of a household, without vectors."""
+    database = Database(path)
+    await database.open()
+    try:
+        async with database.transaction() as connection:
+            await palace.seed(connection, _FIRST_MOMENT_MS)
+        for numbers in batched(range(count), _TRANSACTION_MEMORIES, strict=False):
+            async with database.transaction() as connection:
+                added: list[_MemoryChange] = []
+                for number in numbers:
+                    now_ms = _FIRST_MOMENT_MS + number * _BETWEEN_MEMORIES_MS
+                    place = await palace.ensure_place(connection, *household.place(number), now_ms)
+                    values = _values(household, number, now_ms) | {"room_id": place.room_id}
+                    added.append((None, await memories.insert(connection, values)))
+                await memories.audit(connection, ANNA, Action.ADDED, _FIRST_MOMENT_MS, added)
+    finally:
+        await database.close()
+
+
+async def fill_vectors(
+    path: Path, household: Household, count: int, engine: ProjectionEngine
+) -> None:
+    """Store the vectors of the memories that ``fill_texts`` made."""
+    database = Database(path)
+    await database.open()
+    try:
+        for numbers in batched(range(count), _TRANSACTION_MEMORIES, strict=False):
+            async with database.transaction() as connection:
+                for number in numbers:
+                    # A new file counts its memories from 1.
+                    vector = engine.vector(household.content(number))
+                    await vectors.store(connection, number + 1, engine.fingerprint, vector)
+    finally:
+        await database.close()
+
+
+def _values(household: Household, number: int, now_ms: int) -> dict[str, SqlValue]:
+    content = household.content(number)
+    owner = _OWNERS[number % len(_OWNERS)]
+    return {
+        "id": ulid_at_time(now_ms / 1000),
+        "content": content,
+        "summary": household.summary(number),
+        "restatement": restatement_digest(content),
+        "scope": Scope.COMMON if owner is None else Scope.PRIVATE,
+        "owner_agent": owner.agent if owner else None,
+        "owner_user": owner.user if owner else None,
+        "layer": _LAYERS[number % len(_LAYERS)],
+        "type": "fact",
+        "language": "en",
+        "now_ms": now_ms,
+        "source": "assist",
+    }

@@ -1,0 +1,275 @@
+"""Finding memories by meaning, by words and by spelling, for one caller only."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from custom_components.ai_memory.core import (
+    Caller,
+    Database,
+    Filters,
+    InvalidInputError,
+    MatchType,
+    MemoryChanges,
+    MemoryManager,
+    NewMemory,
+    Scope,
+)
+from custom_components.ai_memory.embedding import (
+    EngineError,
+    EngineSettings,
+    FloatMatrix,
+    TextKind,
+    create_engine,
+)
+from tests.conftest import Opener
+
+BEN = Caller(source="assist", agent="conversation.home", provider="ollama", user="ben")
+
+
+async def _filled(memory: MemoryManager, caller: Caller, *contents: str) -> None:
+    for content in contents:
+        await memory.add(caller, NewMemory(content=content, scope=Scope.COMMON))
+
+
+async def _found(memory: MemoryManager, caller: Caller, query: str, limit: int = 5) -> list[str]:
+    result = await memory.search(caller, Filters(), query, limit)
+    return [hit.memory.content for hit in result.hits]
+
+
+@pytest.mark.parametrize(
+    ("stored", "query"),
+    [
+        ("User is allergic to peanuts", "allergies food restrictions"),
+        ("The dishwasher is a Bosch Series 6", "which dishwasher do we have?"),
+        ("The dishwasher is a Bosch Series 6", "dishwash"),
+        ("The dishwasher is a Bosch Series 6", "dishwaser"),
+        ("The Wi-Fi password is on the fridge", "wifi"),
+        ("The WiFi password is on the fridge", "wi-fi"),
+        ("Mülltonne wird dienstags abgeholt", "mulltonne"),
+        ("L'électricien s'appelle Gérard", "electricien"),
+        ("Piątek to dzień pizzy", "piatek pizza"),
+        ("冰箱里有牛奶", "牛奶在哪里？"),
+        ("冰箱里有牛奶", "牛奶"),
+        ("鍵は玄関の引き出しにあります", "玄関の鍵はどこですか"),
+        ("냉장고에 우유가 있어요", "우유"),
+        ("กุญแจอยู่ในลิ้นชัก", "กุญแจอยู่ไหน"),
+        ("दूध फ्रिज में है", "दूध कहाँ है"),
+        ("Молоко в холодильнике", "молоко"),
+        ("الحليب في الثلاجة", "الحليب"),
+        ("Pizza night is 🍕 every Friday", "🍕"),
+    ],
+)
+async def test_the_right_memory_comes_first(
+    memory: MemoryManager, anna: Caller, stored: str, query: str
+) -> None:
+    await _filled(
+        memory,
+        anna,
+        "Ben likes the living room at 21 degrees",
+        "Der Rasenmäher steht in der Garage",
+        "我们的车停在楼下",
+        stored,
+        "La chaudière a été révisée en mars",
+    )
+    assert (await _found(memory, anna, query))[:1] == [stored]
+
+
+async def test_what_has_nothing_to_do_with_it_is_not_found(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _filled(memory, anna, "Ben likes the living room at 21 degrees")
+    result = await memory.search(anna, Filters(), "spare tyre of the bicycle", 5)
+    assert (result.hits, result.ranking) == ((), "none")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        '"unclosed',
+        "*",
+        "NEAR(a b)",
+        "content:fridge",
+        "a AND OR NOT",
+        "^fridge",
+        "{content}: x",
+        "-fridge",
+        "(((",
+        "'; DROP TABLE memories; --",
+        "\\",
+        "🙂🙃",
+        "?!…",
+        "\ud800",
+        "the of and",
+        "x" * 100_000,
+        "milk " * 20_000,
+        "\x00milk",
+        "牛" * 50_000,
+    ],
+)
+async def test_no_query_is_an_error_and_none_is_an_operator(
+    memory: MemoryManager, anna: Caller, query: str
+) -> None:
+    await _filled(memory, anna, "Milk is in the fridge")
+    try:
+        result = await memory.search(anna, Filters(), query, 5)
+    except InvalidInputError as refused:
+        assert (query, refused.key) == ("\ud800", "empty")  # noqa: PT017
+    else:
+        assert len(result.hits) <= 1
+    assert memory.counts().total == 1
+
+
+async def test_the_contract_of_scores(memory: MemoryManager, anna: Caller) -> None:
+    await _filled(memory, anna, "The dishwasher is a Bosch Series 6", "The car is a Fiat")
+    semantic = await memory.search(anna, Filters(), "the dishwasher is a Bosch series 6", 5)
+    first = semantic.hits[0]
+    assert (first.match_type, semantic.ranking) == (MatchType.SEMANTIC, "semantic")
+    assert 0.55 <= first.score <= 1
+    assert first.score == round(first.score, 4)
+    text = await memory.search(anna, Filters(), "Bosch", 5, min_score=0.99)
+    assert [(hit.match_type, hit.score) for hit in text.hits] == [(MatchType.TEXT, 0.0)]
+    assert text.ranking == "text"
+
+
+async def test_words_follow_where_meaning_finds_too_little(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _filled(memory, anna, "Spare fuses are in the cellar", "A fuse blew in the kitchen")
+    result = await memory.search(anna, Filters(), "spare fuses are in the cellar", 5)
+    assert [hit.match_type for hit in result.hits] == [MatchType.SEMANTIC, MatchType.TEXT]
+    assert result.ranking == "semantic+text"
+    assert [hit.score > 0 for hit in result.hits] == [True, False]
+
+
+async def test_filters_and_limit_hold(memory: MemoryManager, anna: Caller) -> None:
+    for number in range(8):
+        for wing in ("cellar", "attic"):
+            await memory.add(anna, NewMemory(content=f"Box {number} holds cables", wing=wing))
+    result = await memory.search(anna, Filters(wing="Attic"), "box with cables", 5)
+    assert len(result.hits) == 5
+    assert {hit.memory.wing for hit in result.hits} == {"attic"}
+    assert not (await memory.search(anna, Filters(room="nowhere"), "box", 5)).hits
+
+
+async def test_hidden_memories_take_no_place_among_the_best(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    """A filtered search never comes back short, however many better hidden matches there are."""
+    for number in range(30):
+        secret = NewMemory(content=f"The safe code is {number}", scope=Scope.PRIVATE)
+        await memory.add(anna, secret)
+    await _filled(memory, anna, "The safe code is with grandma", "The safe is heavy")
+    assert sorted(await _found(memory, BEN, "the safe code is", limit=2)) == [
+        "The safe code is with grandma",
+        "The safe is heavy",
+    ]
+
+
+async def test_a_change_is_found_at_once_and_the_old_text_no_more(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _filled(memory, anna, "The ladder is in the shed")
+    assert await _found(memory, anna, "ladder") == ["The ladder is in the shed"]
+    found = await memory.search(anna, Filters(), "ladder", 5)
+    memory_id = found.hits[0].memory.id
+    await memory.update(anna, memory_id, MemoryChanges(content="The hammer is in the attic"))
+    assert await _found(memory, anna, "ladder shed") == []
+    assert await _found(memory, anna, "hammer") == ["The hammer is in the attic"]
+    await memory.delete(anna, memory_id, Filters())
+    assert await _found(memory, anna, "hammer") == []
+
+
+async def test_vectors_are_there_again_after_a_restart(open_memory: Opener, anna: Caller) -> None:
+    memory = await open_memory()
+    await _filled(memory, anna, "The ladder is in the shed", "The car is a Fiat")
+    await memory.close()
+    again = await open_memory()
+    await asyncio.gather(*again._background[:1])
+    assert again.vector_count == 2
+    result = await again.search(anna, Filters(), "the ladder is in the shed", 5)
+    assert result.hits[0].match_type is MatchType.SEMANTIC
+
+
+class _Engine:
+    """A real engine whose ways are changed for a test, as a slow or broken server would be."""
+
+    def __init__(self, tmp_path: Path, fingerprint: str = "other/1") -> None:
+        self._inner = create_engine("tfidf", EngineSettings(storage_path=tmp_path))
+        self.name, self.fingerprint, self.local = "other", fingerprint, True
+        self.failure: Exception | None = None
+        self.delay = 0.0
+        self.start, self.stop = self._inner.start, self._inner.stop
+        self.observe, self.reset = self._inner.observe, self._inner.reset
+
+    @property
+    def document_count(self) -> int | None:
+        return self._inner.document_count
+
+    async def embed(self, texts: Sequence[str], kind: TextKind) -> FloatMatrix:
+        await asyncio.sleep(self.delay)
+        if self.failure is not None:
+            raise self.failure
+        made = await self._inner.embed(texts, kind)
+        return np.hstack([made, made]) / np.float32(2**0.5)
+
+
+async def _with_engine(tmp_path: Path, engine: _Engine) -> MemoryManager:
+    memory = MemoryManager(Database(tmp_path / "memory.db"), engine, max_entries=100)
+    await memory.open()
+    return memory
+
+
+async def test_a_failing_engine_leaves_words_and_loses_nothing(
+    tmp_path: Path, anna: Caller, open_memory: Opener
+) -> None:
+    engine = _Engine(tmp_path)
+    engine.failure = EngineError("down")
+    memory = await _with_engine(tmp_path, engine)
+    await _filled(memory, anna, "The ladder is in the shed")
+    result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
+    assert (result.ranking, memory.vector_count) == ("text", 0)
+    await memory.close()
+
+    healed = await open_memory()
+    await asyncio.gather(*healed._background[:1])
+    assert healed.vector_count == 1
+    found = await healed.search(anna, Filters(), "the ladder is in the shed", 5)
+    assert found.ranking == "semantic"
+
+
+async def test_a_slow_engine_keeps_nobody_waiting(
+    tmp_path: Path, anna: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("custom_components.ai_memory.core.search.EMBED_TIMEOUT_SECONDS", 0.01)
+    engine = _Engine(tmp_path)
+    memory = await _with_engine(tmp_path, engine)
+    await _filled(memory, anna, "The ladder is in the shed")
+    engine.delay = 30
+    result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
+    assert [hit.match_type for hit in result.hits] == [MatchType.TEXT]
+    engine.delay = 0
+    await memory.close()
+
+
+async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
+    tmp_path: Path, anna: Caller, open_memory: Opener
+) -> None:
+    memory = await open_memory()
+    await _filled(memory, anna, *(f"Shelf {number} holds jar {number}" for number in range(40)))
+    await memory.close()
+    other = await _with_engine(tmp_path, _Engine(tmp_path))
+    await asyncio.gather(*other._background[:1])
+    assert other.vector_count == 40
+    result = await other.search(anna, Filters(), "shelf 7 holds jar 7", 1)
+    assert (result.hits[0].memory.content, result.ranking) == ("Shelf 7 holds jar 7", "semantic")
+    async with other._database.reading() as connection:
+        rows = await connection.execute_fetchall(
+            "SELECT fingerprint, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
+        )
+    assert [tuple(row) for row in rows] == [("other/1", 2 * 384 * 4, 40)]
+    await other.close()
