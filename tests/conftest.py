@@ -24,12 +24,13 @@ def hass_config_dir(tmp_path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _home_assistant_of_this_test(request: pytest.FixtureRequest, hass_config_dir: str) -> None:
+def _home_assistant_of_this_test(request: pytest.FixtureRequest) -> None:
     """Let the tests that use ``hass`` load the integration from this repository."""
     if "hass" in request.fixturenames:
         request.getfixturevalue("enable_custom_integrations")
         # Older test plugins do not ask for the folder.
-        request.getfixturevalue("hass").config.config_dir = hass_config_dir
+        folder = request.getfixturevalue("hass_config_dir")
+        request.getfixturevalue("hass").config.config_dir = folder
 
 
 @pytest.fixture

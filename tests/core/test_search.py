@@ -1,7 +1,7 @@
 """Finding memories by meaning, by words and by spelling, for one caller only."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -218,18 +218,31 @@ class _Engine:
         return np.hstack([made, made]) / np.float32(2**0.5)
 
 
-async def _with_engine(tmp_path: Path, engine: _Engine) -> MemoryManager:
-    memory = MemoryManager(Database(tmp_path / "memory.db"), engine, max_entries=100)
-    await memory.open()
-    return memory
+type OpenerWith = Callable[[_Engine], Awaitable[MemoryManager]]
+
+
+@pytest.fixture
+async def open_with(tmp_path: Path) -> AsyncGenerator[OpenerWith]:
+    """Return a function that opens the memory with an engine; all are closed at the end."""
+    opened: list[MemoryManager] = []
+
+    async def opener(engine: _Engine) -> MemoryManager:
+        memory = MemoryManager(Database(tmp_path / "memory.db"), engine, max_entries=100)
+        opened.append(memory)
+        await memory.open()
+        return memory
+
+    yield opener
+    for memory in opened:
+        await memory.close()
 
 
 async def test_a_failing_engine_leaves_words_and_loses_nothing(
-    tmp_path: Path, anna: Caller, open_memory: Opener
+    tmp_path: Path, anna: Caller, open_memory: Opener, open_with: OpenerWith
 ) -> None:
     engine = _Engine(tmp_path)
     engine.failure = EngineError("down")
-    memory = await _with_engine(tmp_path, engine)
+    memory = await open_with(engine)
     await _filled(memory, anna, "The ladder is in the shed")
     result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
     assert (result.ranking, memory.vector_count) == ("text", 0)
@@ -243,26 +256,25 @@ async def test_a_failing_engine_leaves_words_and_loses_nothing(
 
 
 async def test_a_slow_engine_keeps_nobody_waiting(
-    tmp_path: Path, anna: Caller, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, anna: Caller, monkeypatch: pytest.MonkeyPatch, open_with: OpenerWith
 ) -> None:
     monkeypatch.setattr("custom_components.ai_memory.core.search.EMBED_TIMEOUT_SECONDS", 0.01)
     engine = _Engine(tmp_path)
-    memory = await _with_engine(tmp_path, engine)
+    memory = await open_with(engine)
     await _filled(memory, anna, "The ladder is in the shed")
     engine.delay = 30
     result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
     assert [hit.match_type for hit in result.hits] == [MatchType.TEXT]
     engine.delay = 0
-    await memory.close()
 
 
 async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
-    tmp_path: Path, anna: Caller, open_memory: Opener
+    tmp_path: Path, anna: Caller, open_memory: Opener, open_with: OpenerWith
 ) -> None:
     memory = await open_memory()
     await _filled(memory, anna, *(f"Shelf {number} holds jar {number}" for number in range(40)))
     await memory.close()
-    other = await _with_engine(tmp_path, _Engine(tmp_path))
+    other = await open_with(_Engine(tmp_path))
     await asyncio.gather(*other._background[:1])
     assert other.vector_count == 40
     result = await other.search(anna, Filters(), "shelf 7 holds jar 7", 1)
@@ -272,4 +284,3 @@ async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
             "SELECT fingerprint, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
         )
     assert [tuple(row) for row in rows] == [("other/1", 2 * 384 * 4, 40)]
-    await other.close()
