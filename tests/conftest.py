@@ -1,8 +1,10 @@
 """Fixtures that every test may use: a config folder of its own, and the memory set up in it."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+import threading
+import time
 
 from homeassistant.core import HomeAssistant
 import pytest
@@ -31,6 +33,17 @@ def _home_assistant_of_this_test(request: pytest.FixtureRequest) -> None:
         # Older test plugins do not ask for the folder.
         folder = request.getfixturevalue("hass_config_dir")
         request.getfixturevalue("hass").config.config_dir = folder
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_closed_databases_end() -> Generator[None]:
+    """Give the thread of a closed connection the moment it takes to end, before it is missed."""
+    yield
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline and any(
+        "_connection_worker_thread" in thread.name for thread in threading.enumerate()
+    ):
+        time.sleep(0.002)
 
 
 @pytest.fixture
