@@ -27,7 +27,7 @@ from .const import (
     MAX_ENTRIES_MINIMUM,
     NAME,
 )
-from .embedding import DEFAULT_ENGINE, ENGINE_NAMES
+from .embedding import DEFAULT_ENGINE
 from .ha_compat import HAS_LLM_PLATFORM, vol
 from .runtime import settings_of
 
@@ -36,7 +36,7 @@ ENTRY_VERSION: Final = 4
 
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
 _ENGINE: Final = SelectSelector(
-    SelectSelectorConfig(options=list(ENGINE_NAMES), translation_key=CONF_EMBEDDING_ENGINE)
+    SelectSelectorConfig(options=[DEFAULT_ENGINE], translation_key=CONF_EMBEDDING_ENGINE)
 )
 
 

@@ -189,7 +189,7 @@ async def test_vectors_are_there_again_after_a_restart(open_memory: Opener, anna
     await _filled(memory, anna, "The ladder is in the shed", "The car is a Fiat")
     await memory.close()
     again = await open_memory()
-    await asyncio.gather(*again._background[:1])
+    await asyncio.wait_for(again.wait_for_vectors(), 10)
     assert again.vector_count == 2
     result = await again.search(anna, Filters(), "the ladder is in the shed", 5)
     assert result.hits[0].match_type is MatchType.SEMANTIC
@@ -205,6 +205,8 @@ class _Engine:
         self.delay = 0.0
         self.start, self.stop = self._inner.start, self._inner.stop
         self.observe, self.reset = self._inner.observe, self._inner.reset
+        self.remember, self.probe = self._inner.remember, self._inner.probe
+        self.batch_size = 16
 
     @property
     def document_count(self) -> int | None:
@@ -249,18 +251,18 @@ async def test_a_failing_engine_leaves_words_and_loses_nothing(
     await memory.close()
 
     healed = await open_memory()
-    await asyncio.gather(*healed._background[:1])
+    await asyncio.wait_for(healed.wait_for_vectors(), 10)
     assert healed.vector_count == 1
     found = await healed.search(anna, Filters(), "the ladder is in the shed", 5)
     assert found.ranking == "semantic"
 
 
 async def test_a_slow_engine_keeps_nobody_waiting(
-    tmp_path: Path, anna: Caller, monkeypatch: pytest.MonkeyPatch, open_with: OpenerWith
+    tmp_path: Path, anna: Caller, open_with: OpenerWith
 ) -> None:
-    monkeypatch.setattr("custom_components.ai_memory.core.search.EMBED_TIMEOUT_SECONDS", 0.01)
     engine = _Engine(tmp_path)
     memory = await open_with(engine)
+    memory.encoder._query_timeout_seconds = 0.01
     await _filled(memory, anna, "The ladder is in the shed")
     engine.delay = 30
     result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
@@ -275,7 +277,7 @@ async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
     await _filled(memory, anna, *(f"Shelf {number} holds jar {number}" for number in range(40)))
     await memory.close()
     other = await open_with(_Engine(tmp_path))
-    await asyncio.gather(*other._background[:1])
+    await asyncio.wait_for(other.wait_for_vectors(), 10)
     assert other.vector_count == 40
     result = await other.search(anna, Filters(), "shelf 7 holds jar 7", 1)
     assert (result.hits[0].memory.content, result.ranking) == ("Shelf 7 holds jar 7", "semantic")

@@ -1,33 +1,48 @@
 """Keeping vectors complete: loading them at start and making those that are missing.
 
-The manager runs ``bring_up_to_date`` once in the background after opening and tells ``apply`` of
-every committed write. Until it is done, words answer for the memories whose vectors are not there.
+The manager runs ``keep_up`` in the background as long as it is open and tells ``apply`` of every
+committed write. The queue of vectors to make is the database itself, so it survives a restart.
+Until a memory has its vector, words find it.
 """
 
 import asyncio
 from typing import Final
 
-from ..embedding.protocol import EmbeddingEngine, FloatMatrix, TextKind
+from ..embedding.protocol import EngineError, FloatMatrix
 from . import vectors
 from .database import Database
+from .encoder import BAD_RESPONSE, Encoder
 from .vector_index import Sequences, Vector, VectorIndex
+from .vectors import Unembedded
 from .writer import MemoryWriter, Written
 
-EMBED_BATCH_TEXTS: Final = 32
+REFUSALS_BEFORE_DISTRUST: Final = 3
+"""How many single texts in a row an engine may refuse before it is the engine's fault."""
+
 _ADOPTED_AT_ONCE: Final = 512
 
 
 class IndexUpkeep:
     """The vector index of one database and engine, and the work of filling it."""
 
-    def __init__(self, database: Database, engine: EmbeddingEngine, writer: MemoryWriter) -> None:
+    def __init__(self, database: Database, encoder: Encoder, writer: MemoryWriter) -> None:
         """Start with an empty index."""
         self.index = VectorIndex()
+        self.pending = 0
         self._database = database
-        self._engine = engine
+        self._encoder = encoder
         self._writer = writer
+        self._fingerprint: str | None = None
+        self._loading = False
         self._changed_while_loading: set[int] = set()
-        self._loading = True
+        self._unembeddable: set[int] = set()
+        self._refusals = 0
+        self._work = asyncio.Event()
+        self._complete = asyncio.Event()
+
+    async def wait_until_complete(self) -> None:
+        """Wait until every memory that can be embedded has its vector in the index."""
+        await self._complete.wait()
 
     def apply(self, written: Written) -> None:
         """Follow a committed write, at once and without waiting."""
@@ -39,23 +54,49 @@ class IndexUpkeep:
                 self._changed_while_loading.add(changed.sequence)
             if after is None or (before and before.content != after.content):
                 self.index.discard(changed.sequence)
-            if after is not None and written.vector is not None:
-                self.index.put(after.sequence, written.vector)
+                self._unembeddable.discard(changed.sequence)
+            if after is not None and (before is None or before.content != after.content):
+                self._expect(after.sequence, written.vector)
 
-    async def bring_up_to_date(self, document_count: int) -> None:
-        """Load what is stored, then embed what has no current vector.
+    async def keep_up(self, document_count: int) -> None:
+        """Load what is stored, then embed what has no current vector, now and whenever it comes.
 
-        Raises EngineError and StorageError; what was stored until then stays.
+        Runs until it is cancelled. Raises StorageError; what was stored until then stays.
         """
         await self._load()
         await self._renew_statistics(document_count)
-        while await self._embed_missing():
-            pass
+        while True:
+            self._work.clear()
+            await self._encoder.wait_until_usable()
+            if self._fingerprint != self._encoder.engine.fingerprint:
+                await self._load()
+            try:
+                await self._embed_missing()
+            except EngineError:
+                # The circuit is open now, or a local engine waits for the next memory.
+                if self._encoder.failure is not None:
+                    continue
+            await self._work.wait()
+
+    def engine_returned(self) -> None:
+        """Look again for vectors to make: the engine answers, maybe with another model."""
+        self._work.set()
+
+    def _expect(self, sequence: int, vector: Vector | None) -> None:
+        if vector is not None:
+            self.index.put(sequence, vector)
+            return
+        self.pending += 1
+        self._complete.clear()
+        self._work.set()
 
     async def _load(self) -> None:
         """Fill the index from the file; writes that land meanwhile win over what was read."""
+        self._fingerprint = self._encoder.engine.fingerprint
+        self.index.clear()
+        self._loading = True
         loop = asyncio.get_running_loop()
-        batches = vectors.load(self._database.path, self._engine.fingerprint)
+        batches = vectors.load(self._database.path, self._fingerprint)
         try:
             while (batch := await loop.run_in_executor(None, next, batches, None)) is not None:
                 await self._adopt(*batch)
@@ -74,30 +115,72 @@ class IndexUpkeep:
 
     async def _renew_statistics(self, document_count: int) -> None:
         """Teach the engine all documents again when its statistics rest on other ones."""
-        if self._engine.document_count in {None, document_count}:
+        engine = self._encoder.engine
+        if engine.document_count in {None, document_count}:
             return
         loop = asyncio.get_running_loop()
         contents = await loop.run_in_executor(None, vectors.load_contents, self._database.path)
-        await self._engine.reset(contents)
+        await engine.reset(contents)
 
-    async def _embed_missing(self) -> bool:
-        """Embed memories without a current vector; returns whether another pass may be needed."""
-        after, passed_over = 0, False
-        while rows := await self._missing(after):
-            after = rows[-1][0]
-            made = await self._engine.embed([row[2] for row in rows], TextKind.DOCUMENT)
-            drafts: list[tuple[int, int, Vector]] = [
-                (sequence, revision, vector)
-                for (sequence, revision, _), vector in zip(rows, made, strict=True)
-            ]
-            stored = await self._writer.store_vectors(drafts)
-            for sequence, vector in stored:
-                self.index.put(sequence, vector)
-            passed_over = passed_over or len(stored) < len(drafts)
-        return passed_over
-
-    async def _missing(self, after: int) -> list[tuple[int, int, str]]:
+    async def _embed_missing(self) -> None:
+        """Make every vector that is missing, batch by batch. Raises EngineError."""
+        engine, passed_over = self._encoder.engine, True
+        while passed_over:
+            after, passed_over = 0, False
+            while rows := await self._missing(after, engine.batch_size):
+                after = rows[-1].sequence
+                todo = [row for row in rows if row.sequence not in self._unembeddable]
+                passed_over |= await self._embed(todo)
         async with self._database.reading() as connection:
-            return await vectors.missing(
-                connection, self._engine.fingerprint, after, EMBED_BATCH_TEXTS
-            )
+            self.pending = await vectors.missing_count(connection, engine.fingerprint)
+        if not self._work.is_set():
+            self._complete.set()
+
+    async def _missing(self, after: int, limit: int) -> list[Unembedded]:
+        fingerprint = self._encoder.engine.fingerprint
+        async with self._database.reading() as connection:
+            if not after:
+                self.pending = await vectors.missing_count(connection, fingerprint)
+            return await vectors.missing(connection, fingerprint, after, limit)
+
+    async def _embed(self, rows: list[Unembedded]) -> bool:
+        """Store the vectors of some memories; returns whether one of them changed meanwhile."""
+        made = await self._vectors_of(rows)
+        stored = await self._writer.store_vectors(made)
+        for sequence, vector in stored:
+            self.index.put(sequence, vector)
+        self.pending = max(0, self.pending - len(stored))
+        return len(stored) < len(made)
+
+    async def _vectors_of(self, rows: list[Unembedded]) -> list[tuple[Unembedded, Vector]]:
+        """Return vectors, known ones first; a text that the engine cannot embed has none."""
+        fingerprint = self._encoder.engine.fingerprint
+        made: list[tuple[Unembedded, Vector]] = []
+        new: list[Unembedded] = []
+        for row in rows:
+            async with self._database.reading() as connection:
+                known = await vectors.known(connection, row.content, fingerprint)
+            if known is None:
+                new.append(row)
+            else:
+                made.append((row, known))
+        if new:
+            made += await self._embed_new(new)
+        return made
+
+    async def _embed_new(self, rows: list[Unembedded]) -> list[tuple[Unembedded, Vector]]:
+        try:
+            embedded = await self._encoder.documents([row.content for row in rows])
+        except EngineError as err:
+            if err.reason != BAD_RESPONSE:
+                raise
+            if len(rows) > 1:
+                return [pair for row in rows for pair in await self._embed_new([row])]
+            self._refusals += 1
+            if self._refusals > REFUSALS_BEFORE_DISTRUST:
+                self._encoder.distrust(err)
+                raise
+            self._unembeddable.add(rows[0].sequence)
+            return []
+        self._refusals = 0
+        return list(zip(rows, embedded, strict=True))

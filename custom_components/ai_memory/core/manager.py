@@ -13,9 +13,10 @@ import logging
 from typing import Any, Final, Protocol
 
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
-from . import memories, palace
+from . import memories, palace, vectors
 from .census import Census
 from .database import Database
+from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
 from .errors import InvalidInputError, NotFoundError, StorageError
 from .index_upkeep import IndexUpkeep
 from .models import (
@@ -44,6 +45,9 @@ from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector
 from .visibility import visible_to
 from .writer import MemoryWriter, Written
+
+FIRST_RETRY_SECONDS: Final = 5.0
+LONGEST_RETRY_SECONDS: Final = 300.0
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -77,6 +81,7 @@ class MemoryManager:
         engine: EmbeddingEngine,
         *,
         max_entries: int,
+        query_timeout_seconds: float = DEFAULT_QUERY_TIMEOUT_SECONDS,
         clock: Clock = utc_now,
         spawn: Spawn = spawn_task,
     ) -> None:
@@ -86,9 +91,10 @@ class MemoryManager:
         self._max_entries = max_entries
         self._clock = clock
         self._spawn = spawn
-        self._writer = MemoryWriter(database, engine.fingerprint)
-        self._upkeep = IndexUpkeep(database, engine, self._writer)
-        self._search = MemorySearch(database, engine, self._upkeep.index)
+        self.encoder: Final = Encoder(engine, query_timeout_seconds)
+        self._writer = MemoryWriter(database, engine)
+        self._upkeep = IndexUpkeep(database, self.encoder, self._writer)
+        self._search = MemorySearch(database, self.encoder, self._upkeep.index)
         self._usage = UsageLog(database)
         self._usage_noted = asyncio.Event()
         self._census = Census([], (0, 0))
@@ -108,13 +114,15 @@ class MemoryManager:
             await palace.seed(connection, memories.milliseconds(self._clock()))
             counted, size = await memories.census(connection), await palace.size(connection)
             self._last_change = await memories.last_change(connection)
+            self._engine.remember(await vectors.fingerprints(connection))
         self._census = Census(counted, size)
         try:
             await self._engine.start()
         except EngineError as err:
             _LOGGER.warning("Embedding engine %s did not start: %s", self._engine.name, err)
         self._background = [
-            self._spawn(self._prepare_vectors(), "ai_memory vectors"),
+            self._spawn(self._keep_vectors(), "ai_memory vectors"),
+            self._spawn(self.encoder.keep_probing(), "ai_memory engine"),
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
         ]
 
@@ -149,6 +157,15 @@ class MemoryManager:
     def vector_count(self) -> int:
         """How many memories can be found by meaning at the moment."""
         return len(self._upkeep.index)
+
+    @property
+    def pending_vectors(self) -> int:
+        """How many memories still wait for their vector; words find them meanwhile."""
+        return self._upkeep.pending
+
+    async def wait_for_vectors(self) -> None:
+        """Wait until every memory that can be found by meaning is."""
+        await self._upkeep.wait_until_complete()
 
     @property
     def last_change(self) -> datetime | None:
@@ -312,12 +329,20 @@ class MemoryManager:
         if added or removed:
             await self._engine.observe(added, removed)
 
-    async def _prepare_vectors(self) -> None:
-        """Load the vectors and make the missing ones."""
+    async def _keep_vectors(self) -> None:
+        """Keep the vectors complete; a failing database is tried again, less and less often."""
+        stop = self.encoder.subscribe(self._upkeep.engine_returned)
+        pause = FIRST_RETRY_SECONDS
         try:
-            await self._upkeep.bring_up_to_date(self._census.total)
-        except (EngineError, StorageError) as err:
-            _LOGGER.warning("Vectors of engine %s are incomplete: %s", self._engine.name, err)
+            while True:
+                try:
+                    await self._upkeep.keep_up(self._census.total)
+                except StorageError as err:
+                    _LOGGER.warning("Vectors are incomplete, trying again later: %s", err)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_RETRY_SECONDS)
+        finally:
+            stop()
 
     async def _write_usage_behind(self) -> None:
         """Write usage counts some seconds after the first use that is not yet written."""

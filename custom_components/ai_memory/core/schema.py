@@ -67,9 +67,11 @@ _VERSION_1: Final = (
     CREATE TABLE embeddings (
         sequence INTEGER PRIMARY KEY REFERENCES memories (sequence) ON DELETE CASCADE,
         fingerprint TEXT NOT NULL,
+        digest BLOB NOT NULL,
         vector BLOB NOT NULL
     ) STRICT
     """,
+    "CREATE INDEX embeddings_by_text ON embeddings (digest, fingerprint)",
     """
     CREATE TABLE audit (
         id INTEGER PRIMARY KEY,

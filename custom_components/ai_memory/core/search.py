@@ -7,36 +7,32 @@ took part. What the caller may see is decided in SQL before anything is ranked.
 
 import asyncio
 from collections.abc import Sequence
-import logging
 from typing import Final
 
-from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
 from . import memories
 from .database import Database
+from .encoder import Encoder
 from .fulltext import fuzzy_terms, trigram_query, trigrams, words_of, words_query
 from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
-from .vector_index import Vector, VectorIndex, VisibleSet
+from .vector_index import VectorIndex, VisibleSet
 from .visibility import Clause, visible_to
 
 DEFAULT_MIN_SCORE: Final = 0.55
 SCORE_DIGITS: Final = 4
-EMBED_TIMEOUT_SECONDS: Final = 2.0
 INLINE_INDEX_ROWS: Final = 1_000
 VISIBLE_SETS_KEPT: Final = 16
 FUZZY_CANDIDATES: Final = 50
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
 
-_LOGGER: Final = logging.getLogger(__name__)
-
 
 class MemorySearch:
     """Search over one database and the index of its vectors."""
 
-    def __init__(self, database: Database, engine: EmbeddingEngine, index: VectorIndex) -> None:
+    def __init__(self, database: Database, encoder: Encoder, index: VectorIndex) -> None:
         """Keep what is searched."""
         self._database = database
-        self._engine = engine
+        self._encoder = encoder
         self._index = index
         self._visible: dict[tuple[str, tuple[object, ...]], VisibleSet] = {}
 
@@ -72,22 +68,13 @@ class MemorySearch:
     async def _by_meaning(
         self, clause: Clause, query: str, limit: int, min_score: float
     ) -> list[tuple[int, float]]:
-        if not len(self._index) or (vector := await self._query_vector(query)) is None:
+        if not len(self._index) or (vector := await self._encoder.query(query)) is None:
             return []
         visible = await self._visible_set(clause)
         if len(self._index) <= INLINE_INDEX_ROWS:
             return self._index.best(vector, visible, limit, min_score)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, self._index.best, vector, visible, limit, min_score)
-
-    async def _query_vector(self, query: str) -> Vector | None:
-        try:
-            async with asyncio.timeout(EMBED_TIMEOUT_SECONDS):
-                vector: Vector = (await self._engine.embed([query], TextKind.QUERY))[0]
-        except (EngineError, TimeoutError) as err:
-            _LOGGER.debug("No vector for a query, words answer: %s", type(err).__name__)
-            return None
-        return vector if vector.any() else None
 
     async def _visible_set(self, clause: Clause) -> VisibleSet:
         key = (clause.sql, tuple(clause.parameters.items()))

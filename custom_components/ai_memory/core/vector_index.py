@@ -66,6 +66,11 @@ class VectorIndex:
         """Return whether the memory has a vector here."""
         return sequence in self._slots
 
+    def clear(self) -> None:
+        """Forget every vector, and with them their dimension."""
+        self._blocks, self._slots, self._free = [], {}, []
+        self._dimensions = None
+
     def put(self, sequence: int, vector: Vector) -> None:
         """Add or replace a vector; one of another dimension is left out, words still find it."""
         if self._dimensions is None:

@@ -1,11 +1,14 @@
 """The repository of stored vectors: float32 blobs beside their memories.
 
-Called by the manager inside a transaction, and by the index loader through a connection of its own.
-A vector belongs to the fingerprint of the engine that made it; two fingerprints never mix.
+Called by the writer inside a transaction, and by the index loader through a connection of its own.
+A vector belongs to the fingerprint of the engine that made it, two fingerprints never mix, and to
+the digest of its text, so that the same text is never embedded twice.
 """
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 import sqlite3
 from typing import Final
@@ -19,21 +22,22 @@ from .vector_index import Sequences, Vector
 LOAD_BATCH_ROWS: Final = 4096
 
 _STORE: Final = """
-    INSERT INTO embeddings (sequence, fingerprint, vector) VALUES (?, ?, ?)
+    INSERT INTO embeddings (sequence, fingerprint, digest, vector)
+    SELECT :sequence, :fingerprint, :digest, :vector
+    WHERE EXISTS (SELECT 1 FROM memories WHERE sequence = :sequence AND revision = :revision)
     ON CONFLICT (sequence) DO UPDATE SET
-        fingerprint = excluded.fingerprint, vector = excluded.vector
+        fingerprint = excluded.fingerprint, digest = excluded.digest, vector = excluded.vector
 """
-_STORE_FOR_REVISION: Final = """
-    INSERT INTO embeddings (sequence, fingerprint, vector)
-    SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM memories WHERE sequence = ? AND revision = ?)
-    ON CONFLICT (sequence) DO UPDATE SET
-        fingerprint = excluded.fingerprint, vector = excluded.vector
-"""
+_KNOWN: Final = "SELECT vector FROM embeddings WHERE digest = ? AND fingerprint = ? LIMIT 1"
 _MISSING: Final = """
     SELECT m.sequence, m.revision, m.content FROM memories m
     LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
     WHERE e.sequence IS NULL AND m.sequence > :after
     ORDER BY m.sequence LIMIT :limit
+"""
+_MISSING_COUNT: Final = """
+    SELECT (SELECT count(*) FROM memories)
+        - (SELECT count(*) FROM embeddings WHERE fingerprint = ?)
 """
 _CONTENTS: Final = "SELECT content FROM memories ORDER BY sequence"
 _LOAD: Final = """
@@ -41,44 +45,69 @@ _LOAD: Final = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A memory without a current vector, at the revision that was read."""
+
+    sequence: int
+    revision: int
+    content: str
+
+
+def _digest(content: str) -> bytes:
+    return sha256(content.encode()).digest()
+
+
 async def store(
-    connection: aiosqlite.Connection, sequence: int, fingerprint: str, vector: Vector
-) -> None:
-    """Store or replace the vector of a memory."""
-    await connection.execute(_STORE, (sequence, fingerprint, vector.tobytes()))
-
-
-async def replace(
-    connection: aiosqlite.Connection, sequence: int, fingerprint: str, vector: Vector | None
-) -> None:
-    """Store the vector of a changed text, or drop the old one when there is none yet."""
-    await connection.execute("DELETE FROM embeddings WHERE sequence = ?", (sequence,))
-    if vector is not None:
-        await store(connection, sequence, fingerprint, vector)
-
-
-async def store_for_revision(
-    connection: aiosqlite.Connection,
-    sequence: int,
-    revision: int,
-    fingerprint: str,
-    vector: Vector,
+    connection: aiosqlite.Connection, memory: Unembedded, fingerprint: str, vector: Vector
 ) -> bool:
-    """Store a vector unless the memory changed or went; returns whether it was stored."""
+    """Store the vector of a memory unless it changed or went; returns whether it was stored."""
     cursor = await connection.execute(
-        _STORE_FOR_REVISION, (sequence, fingerprint, vector.tobytes(), sequence, revision)
+        _STORE,
+        {
+            "sequence": memory.sequence,
+            "revision": memory.revision,
+            "fingerprint": fingerprint,
+            "digest": _digest(memory.content),
+            "vector": np.asarray(vector, np.float32).tobytes(),
+        },
     )
     return cursor.rowcount > 0
 
 
+async def discard(connection: aiosqlite.Connection, sequence: int) -> None:
+    """Drop the vector of a memory whose text changed."""
+    await connection.execute("DELETE FROM embeddings WHERE sequence = ?", (sequence,))
+
+
+async def known(connection: aiosqlite.Connection, content: str, fingerprint: str) -> Vector | None:
+    """Return the vector that the same text already has, if any."""
+    rows = list(await connection.execute_fetchall(_KNOWN, (_digest(content), fingerprint)))
+    return np.frombuffer(rows[0][0], np.float32) if rows else None
+
+
 async def missing(
     connection: aiosqlite.Connection, fingerprint: str, after: int, limit: int
-) -> list[tuple[int, int, str]]:
-    """Return sequence, revision and content of memories without a current vector."""
+) -> list[Unembedded]:
+    """Return the next memories without a current vector, in order of their sequence."""
     rows = await connection.execute_fetchall(
         _MISSING, {"fingerprint": fingerprint, "after": after, "limit": limit}
     )
-    return [(sequence, revision, content) for sequence, revision, content in rows]
+    return [Unembedded(*row) for row in rows]
+
+
+async def missing_count(connection: aiosqlite.Connection, fingerprint: str) -> int:
+    """Return how many memories have no current vector."""
+    rows = await connection.execute_fetchall(_MISSING_COUNT, (fingerprint,))
+    return int(next(iter(rows))[0])
+
+
+async def fingerprints(connection: aiosqlite.Connection) -> list[str]:
+    """Return the fingerprints of stored vectors, the most frequent first."""
+    rows = await connection.execute_fetchall(
+        "SELECT fingerprint FROM embeddings GROUP BY 1 ORDER BY count(*) DESC"
+    )
+    return [row[0] for row in rows]
 
 
 def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix]]:
@@ -86,8 +115,7 @@ def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix
 
     Rows of another dimension than the first are left out: they cannot be compared.
     """
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
+    with closing(_connect(path)) as connection:
         cursor = connection.execute(_LOAD, (fingerprint,))
         size = 0
         while rows := cursor.fetchmany(LOAD_BATCH_ROWS):
@@ -96,14 +124,18 @@ def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix
             yield _batch(fitting, size)
 
 
+def load_contents(path: Path) -> list[str]:
+    """Return the content of every memory; blocking."""
+    with closing(_connect(path)) as connection:
+        return [content for (content,) in connection.execute(_CONTENTS)]
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(uri, uri=True, check_same_thread=False)
+
+
 def _batch(rows: Sequence[tuple[int, bytes]], size: int) -> tuple[Sequences, FloatMatrix]:
     sequences = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     joined = b"".join(row[1] for row in rows)
     return sequences, np.frombuffer(joined, np.float32).reshape(len(rows), size // 4)
-
-
-def load_contents(path: Path) -> list[str]:
-    """Return the content of every memory; blocking."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        return [content for (content,) in connection.execute(_CONTENTS)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import aiosqlite
 from ulid_transform import ulid_at_time
 
+from ..embedding.protocol import EmbeddingEngine
 from . import memories, palace, vectors
 from .database import Database
 from .errors import InvalidInputError, NotFoundError
@@ -26,6 +27,7 @@ from .models import (
 )
 from .restatement import restatement_digest
 from .vector_index import Vector
+from .vectors import Unembedded
 from .visibility import SqlValue, visible_to
 
 type MemoryChange = tuple[Memory | None, Memory | None]
@@ -47,10 +49,10 @@ class Written:
 class MemoryWriter:
     """Writes on behalf of callers, each change in one transaction with its audit row."""
 
-    def __init__(self, database: Database, fingerprint: str) -> None:
-        """Keep the database and the fingerprint under which vectors are stored."""
+    def __init__(self, database: Database, engine: EmbeddingEngine) -> None:
+        """Keep the database and the engine under whose fingerprint vectors are stored."""
         self._database = database
-        self._fingerprint = fingerprint
+        self._engine = engine
 
     async def add(
         self, caller: Caller, new: NewMemory, vector: Vector | None, now_ms: int, surplus: int
@@ -86,7 +88,7 @@ class MemoryWriter:
                 },
             )
             if vector is not None:
-                await vectors.store(connection, memory.sequence, self._fingerprint, vector)
+                await self._store_vector(connection, memory, vector)
             added = await _record(connection, caller, Action.ADDED, now_ms, [(None, memory)])
             written = [replace(added, vector=vector)]
             result = AddResult(memory=memory, refreshed=False, evicted=(), evicted_count=0)
@@ -138,7 +140,9 @@ class MemoryWriter:
                 raise InvalidInputError("already_known", id=other.id)
             after = await memories.update(connection, before, values)
             if after.content != before.content:
-                await vectors.replace(connection, after.sequence, self._fingerprint, vector)
+                await vectors.discard(connection, after.sequence)
+                if vector is not None:
+                    await self._store_vector(connection, after, vector)
             written = await _record(connection, caller, Action.UPDATED, now_ms, [(before, after)])
             return after, [replace(written, vector=vector)]
 
@@ -167,21 +171,25 @@ class MemoryWriter:
             return [await _record(connection, caller, Action.DELETED, now_ms, gone)]
 
     async def store_vectors(
-        self, made: Sequence[tuple[int, int, Vector]]
+        self, made: Sequence[tuple[Unembedded, Vector]]
     ) -> list[tuple[int, Vector]]:
-        """Store vectors made in the background, as sequence, revision and vector.
+        """Store vectors made in the background; returns those stored, by sequence.
 
-        A memory that changed or went meanwhile is passed over; returns what was stored. Raises
-        StorageError.
+        A memory that changed or went meanwhile is passed over. Raises StorageError.
         """
+        fingerprint = self._engine.fingerprint
         async with self._database.transaction() as connection:
             return [
-                (sequence, vector)
-                for sequence, revision, vector in made
-                if await vectors.store_for_revision(
-                    connection, sequence, revision, self._fingerprint, vector
-                )
+                (memory.sequence, vector)
+                for memory, vector in made
+                if await vectors.store(connection, memory, fingerprint, vector)
             ]
+
+    async def _store_vector(
+        self, connection: aiosqlite.Connection, memory: Memory, vector: Vector
+    ) -> None:
+        subject = Unembedded(memory.sequence, memory.revision, memory.content)
+        await vectors.store(connection, subject, self._engine.fingerprint, vector)
 
     async def _refresh(
         self,

@@ -39,6 +39,20 @@ class EmbeddingEngine(Protocol):
         The vector of a memory is then stored with it, in the same transaction.
         """
 
+    @property
+    def batch_size(self) -> int:
+        """How many documents to embed in one call."""
+
+    def remember(self, fingerprints: Sequence[str]) -> None:
+        """Take the revision of stored vectors for the model's, until a probe tells the real one.
+
+        Given the fingerprints of what is stored, the most frequent first, so that vectors stay
+        valid while the server is down.
+        """
+
+    async def probe(self) -> None:
+        """Ask whether the model can be used and in which revision. Raises EngineError."""
+
     async def start(self) -> None:
         """Load whatever the engine needs. Raises EngineError; the memory works without it."""
 
@@ -63,4 +77,20 @@ class EmbeddingEngine(Protocol):
 
 
 class EngineError(Exception):
-    """An engine could not start or could not embed; search goes on with words alone."""
+    """An engine could not start or could not embed; search goes on with words alone.
+
+    ``reason`` is a short word that does not change; ``retry_after_seconds`` is what a server asked
+    for. The message never holds a text, a key or an address.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "failed",
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        """Say what happened."""
+        super().__init__(message)
+        self.reason = reason
+        self.retry_after_seconds = retry_after_seconds

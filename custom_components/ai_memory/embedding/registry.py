@@ -10,22 +10,39 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import aiohttp
+
+from .ollama import ENGINE_NAME as OLLAMA, OllamaEngine
+from .openai_compatible import ENGINE_NAME as OPENAI_COMPATIBLE, OpenAICompatibleEngine
 from .protocol import EmbeddingEngine, EngineError
 from .tfidf import ENGINE_NAME as TFIDF, TfidfEngine
 
 TFIDF_FILE_NAME: Final = "ai_memory_tfidf_vocab.json"
+DEFAULT_ENGINE: Final = TFIDF
+REQUEST_TIMEOUT_SECONDS: Final = 60.0
+"""How long a server may take for a batch of documents; a query waits less, see ``core.encoder``."""
 
 
 class UnknownEngineError(EngineError):
     """No engine has this name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
-    """What the engines need from the installation they run in."""
+    """What the engines need from the installation they run in and from the config entry.
+
+    ``storage_path`` is a folder in which each engine names its own files. The instructions stand in
+    front of queries and documents; None leaves them to the family of the model.
+    """
 
     storage_path: Path
-    """Folder for whatever an engine keeps; each engine names its own files in it."""
+    session: aiohttp.ClientSession | None = None
+    url: str = ""
+    api_key: str | None = None
+    model: str = ""
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
+    query_instruction: str | None = None
+    document_instruction: str | None = None
 
 
 def create_engine(name: str, settings: EngineSettings) -> EmbeddingEngine:
@@ -42,7 +59,6 @@ def _create_tfidf(settings: EngineSettings) -> EmbeddingEngine:
 
 
 _FACTORIES: Final[Mapping[str, Callable[[EngineSettings], EmbeddingEngine]]] = MappingProxyType(
-    {TFIDF: _create_tfidf}
+    {TFIDF: _create_tfidf, OLLAMA: OllamaEngine, OPENAI_COMPATIBLE: OpenAICompatibleEngine}
 )
 ENGINE_NAMES: Final = tuple(_FACTORIES)
-DEFAULT_ENGINE: Final = TFIDF

@@ -50,6 +50,7 @@ SAVE_DELAY_SECONDS: Final = 30.0
 # One text up to this length takes less time than the way to a worker thread and back.
 INLINE_CHARACTERS: Final = 64
 _CACHED_TERMS: Final = 4096
+BATCH_TEXTS: Final = 128
 
 type _FloatVector = NDArray[np.float64]
 type _Sketcher = Callable[[str], Sketch]
@@ -84,6 +85,17 @@ class TfidfEngine:
     def local(self) -> bool:
         """A text takes well under a millisecond and no network."""
         return True
+
+    @property
+    def batch_size(self) -> int:
+        """A batch takes a worker thread about ten milliseconds."""
+        return BATCH_TEXTS
+
+    def remember(self, fingerprints: Sequence[str]) -> None:
+        """Do nothing: there are no revisions to learn."""
+
+    async def probe(self) -> None:
+        """Do nothing: it is always there."""
 
     @property
     def document_count(self) -> int:
