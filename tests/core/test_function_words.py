@@ -10,7 +10,7 @@ from custom_components.ai_memory.core.function_words import (
 from custom_components.ai_memory.core.text_folding import fold
 
 MEANT_BY_SOME_HOUSEHOLD = """
-    die den bin fur uber van hat hay hoe hen dove car son ton or once les was mes mais co nas ai
+    den bin uber van hat hay hoe hen dove car son ton or once les was mes mais co nas ai
     haar sei dos ten ale mam may war man will dan ella ela mia maja ben ed
 """
 PARTICLES = "的 了 吗 什么 哪里 在 は が を に どこ 何 です ます"
@@ -26,7 +26,7 @@ COMMON_ARTICLES = """
     [
         ("Please tell me where the spare key is", ["spare", "key"]),
         ("When do we have to water the plants", ["water", "plants"]),
-        ("Wo ist der Schlüssel für den Keller", ["schlussel", "fur", "den", "keller"]),
+        ("Wo ist der Schlüssel für den Keller", ["schlussel", "den", "keller"]),
         ("Wann hat meine Oma Geburtstag", ["hat", "oma", "geburtstag"]),
         ("Où est la clé de la cave", ["cle", "cave"]),
         ("Quel est le plat préféré de mon père", ["plat", "prefere", "pere"]),

@@ -64,6 +64,11 @@ class Database:
         self._reader: aiosqlite.Connection | None = None
         self._write_lock = asyncio.Lock()
 
+    def size_bytes(self) -> int:
+        """Return the size of the file and its write-ahead log; blocking."""
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return self.path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
+
     async def open(self) -> None:
         """Check the file, create or migrate it and connect.
 

@@ -27,6 +27,9 @@ _UNSPACED: Final = re.compile(f"[{_CJK}{_SOUTH_EAST_ASIAN}]")
 _CJK_RUN: Final = re.compile(f"[{_CJK}]+")
 _SOUTH_EAST_ASIAN_RUN: Final = re.compile(f"[{_SOUTH_EAST_ASIAN}]+")
 
+_KANA: Final = re.compile("[\u3040-\u30ff]")
+_FUNCTION: Final = re.compile("|".join(sorted(FUNCTION_SUBSTRINGS, key=len, reverse=True)))
+_DIGRAPH: Final = re.compile("([aou])e")
 _HYPHENATED: Final = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
 
 
@@ -66,12 +69,11 @@ def words_query(text: str) -> str | None:
     """
     phrases: list[str] = []
     fillers: list[str] = []
-    for token in _tokens(text):
+    for token in _query_tokens(text):
         (fillers if token in FUNCTION_WORDS else phrases).append(token)
     for run in _runs(_CJK_RUN, text):
-        for phrase in _grams(run, 2)[:QUERY_TERM_LIMIT]:
-            meaningless = any(filler in phrase for filler in FUNCTION_SUBSTRINGS)
-            (fillers if meaningless else phrases).append(" ".join(phrase))
+        phrases += [" ".join(phrase) for phrase in _telling_parts(run[:QUERY_TERM_LIMIT])]
+        fillers += [" ".join(phrase) for phrase in _grams(run[:QUERY_TERM_LIMIT], 2)]
     for run in _runs(_SOUTH_EAST_ASIAN_RUN, text):
         phrases += [" ".join(phrase) for phrase in _grams(run, TRIGRAM_LENGTH)]
     return _any_of(phrases or fillers)
@@ -81,7 +83,7 @@ def fuzzy_terms(text: str) -> list[str]:
     """Return the words of a query long enough to be recognised when spelled differently."""
     return [
         token
-        for token in dict.fromkeys(_tokens(text))
+        for token in dict.fromkeys(_query_tokens(text))
         if len(token) >= FUZZY_TERM_CHARACTERS and token not in FUNCTION_WORDS
     ][:QUERY_TERM_LIMIT]
 
@@ -104,6 +106,26 @@ def trigrams(word: str) -> frozenset[str]:
 def _tokens(text: str) -> list[str]:
     """Split folded text into words, leaving out the scripts that have no spaces."""
     return [word for word in indexed_text(text).split() if not _UNSPACED.match(word)]
+
+
+def _query_tokens(text: str) -> list[str]:
+    """Return the words of a query, each also as it is spelled with umlauts, now folded away."""
+    return [
+        spelled
+        for token in _tokens(text)
+        for spelled in dict.fromkeys((token, _DIGRAPH.sub(r"\1", token)))
+    ]
+
+
+def _telling_parts(run: str) -> list[str]:
+    """Return pairs of characters of a run between its particles, and single ideographs."""
+    parts = []
+    for segment in _FUNCTION.split(run):
+        if len(segment) > 1:
+            parts += _grams(segment, 2)
+        elif segment and not _KANA.match(segment):
+            parts.append(segment)
+    return parts
 
 
 def _runs(pattern: re.Pattern[str], text: str) -> list[str]:

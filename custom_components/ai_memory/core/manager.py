@@ -173,9 +173,8 @@ class MemoryManager:
         return self._last_change
 
     async def database_bytes(self) -> int:
-        """Return the size of the database file, without its write-ahead log."""
-        loop = asyncio.get_running_loop()
-        return (await loop.run_in_executor(None, self._database.path.stat)).st_size
+        """Return the size of the database with its write-ahead log."""
+        return await asyncio.get_running_loop().run_in_executor(None, self._database.size_bytes)
 
     def counts(self) -> Counts:
         """Return how many memories there are."""
@@ -362,15 +361,19 @@ def _cleaned_filters(filters: Filters) -> Filters:
 
 
 def _change(written: Written, counts: Counts, at: datetime) -> Change:
-    """Return what listeners are told; a place is named only when all memories share it."""
+    """Return what listeners are told of one write."""
     subjects = [subject for before, after in written.changes if (subject := after or before)]
-    places = {(subject.wing, subject.room) for subject in subjects}
-    wing, room = next(iter(places)) if len(places) == 1 else (None, None)
     return Change(
         action=written.action,
         memory_ids=tuple(subject.id for subject in subjects),
-        wing=wing,
-        room=room,
+        scope=_shared([subject.scope for subject in subjects]),
+        wing=_shared([subject.wing for subject in subjects]),
+        room=_shared([subject.room for subject in subjects]),
         counts=counts,
         at=at,
     )
+
+
+def _shared[T](values: list[T]) -> T | None:
+    """Return the value that all have in common, if they do."""
+    return values[0] if len(set(values)) == 1 else None

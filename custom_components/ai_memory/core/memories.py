@@ -5,7 +5,7 @@ reads. Rows leave as frozen ``Memory`` values. What a caller may see is always d
 ``visibility``; the full-text rows change in the same statement sequence as the memory itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -59,6 +59,8 @@ _LEAST_VALUABLE: Final = f"""
     LIMIT :limit
 """
 _SEQUENCES: Final = f"SELECT json_group_array(m.sequence) {_FROM}"
+_COLUMN_WEIGHTS: Final = "1.0, 0.7, 0.3"
+"""How much a word in content, summary and place counts."""
 _AUDIT: Final = """
     INSERT INTO audit (
         at_ms, action, memory_id, revision_before, revision_after, source, agent, user
@@ -190,7 +192,7 @@ async def update(
     """Rewrite a memory and its full-text rows, advance its revision and return it."""
     await connection.execute(_UPDATE, values | {"sequence": before.sequence})
     after = await by_sequence(connection, before.sequence)
-    if (before.content, before.summary) != (after.content, after.summary):
+    if _full_text(before, str) != _full_text(after, str):
         await _unindex(connection, [before])
         await _index(connection, after)
     return after
@@ -245,57 +247,64 @@ async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, 
 
 
 async def last_change(connection: aiosqlite.Connection) -> datetime | None:
-    """Return when the most recently written memory was written."""
-    rows = await connection.execute_fetchall("SELECT max(updated_ms) FROM memories")
+    """Return when a memory was last written, changed or removed."""
+    rows = await connection.execute_fetchall("SELECT max(at_ms) FROM audit")
     newest_ms = next(iter(rows))[0]
     return None if newest_ms is None else _moment(newest_ms)
 
 
 async def ranked_by_words(
     connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[int]:
-    """Return sequences by BM25 over whole words, best first."""
+) -> list[tuple[int, float]]:
+    """Return sequences with their BM25 score over whole words, best first."""
     return await _ranked(connection, "memory_words", clause, query, limit)
 
 
 async def ranked_by_trigrams(
     connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[int]:
-    """Return sequences by BM25 over trigrams, best first."""
+) -> list[tuple[int, float]]:
+    """Return sequences with their BM25 score over trigrams, best first."""
     return await _ranked(connection, "memory_trigrams", clause, query, limit)
 
 
 async def _ranked(
     connection: aiosqlite.Connection, table: str, clause: Clause, query: str, limit: int
-) -> list[int]:
+) -> list[tuple[int, float]]:
+    # SQLite's score is the better the smaller it is.
     sql = (
-        f"SELECT m.sequence FROM {table} JOIN memories m ON m.sequence = {table}.rowid"
+        f"SELECT m.sequence, -bm25({table}, {_COLUMN_WEIGHTS}) FROM {table}"
+        f" JOIN memories m ON m.sequence = {table}.rowid"
         " JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id"
         f" WHERE {table} MATCH :query AND {clause.sql}"
-        f" ORDER BY bm25({table}), m.sequence LIMIT :limit"
+        " ORDER BY 2 DESC, m.sequence LIMIT :limit"
     )
     rows = await connection.execute_fetchall(
         sql, clause.parameters | {"query": query, "limit": limit}
     )
-    return [row[0] for row in rows]
+    return [(sequence, score) for sequence, score in rows]
 
 
-def _full_text(memory: Memory) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
-    words = (memory.sequence, indexed_text(memory.content), indexed_text(memory.summary))
-    return words, (memory.sequence, fold(memory.content), fold(memory.summary))
+def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str, str, str]:
+    place = f"{memory.wing} {memory.room}".replace("_", " ")
+    content, summary = prepared(memory.content), prepared(memory.summary)
+    return memory.sequence, content, summary, prepared(place)
 
 
 async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
-    for table, row in zip(("memory_words", "memory_trigrams"), _full_text(memory), strict=True):
+    for table, prepared in _FULL_TEXT_TABLES:
         await connection.execute(
-            f"INSERT INTO {table} (rowid, content, summary) VALUES (?, ?, ?)", row
+            f"INSERT INTO {table} (rowid, content, summary, place) VALUES (?, ?, ?, ?)",
+            _full_text(memory, prepared),
         )
 
 
 async def _unindex(connection: aiosqlite.Connection, memories: Sequence[Memory]) -> None:
-    rows = [_full_text(memory) for memory in memories]
-    for position, table in enumerate(("memory_words", "memory_trigrams")):
+    for table, prepared in _FULL_TEXT_TABLES:
         await connection.executemany(
-            f"INSERT INTO {table} ({table}, rowid, content, summary) VALUES ('delete', ?, ?, ?)",
-            [row[position] for row in rows],
+            f"INSERT INTO {table} ({table}, rowid, content, summary, place)"
+            " VALUES ('delete', ?, ?, ?, ?)",
+            [_full_text(memory, prepared) for memory in memories],
         )
+
+
+_FULL_TEXT_TABLES: Final = (("memory_words", indexed_text), ("memory_trigrams", fold))

@@ -218,10 +218,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One committed write, told to whoever listens; ids and places, never text."""
+    """One committed write, told to whoever listens; ids and places, never text.
+
+    Place and scope are None where the memories do not share one.
+    """
 
     action: Action
     memory_ids: tuple[str, ...]
+    scope: Scope | None
     wing: str | None
     room: str | None
     counts: Counts

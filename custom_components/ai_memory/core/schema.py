@@ -95,13 +95,13 @@ _VERSION_1: Final = (
     """,
     """
     CREATE VIRTUAL TABLE memory_words USING fts5 (
-        content, summary, content = '',
-        tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
+        content, summary, place, content = '',
+        tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
     )
     """,
     """
     CREATE VIRTUAL TABLE memory_trigrams USING fts5 (
-        content, summary, content = '', tokenize = 'trigram'
+        content, summary, place, content = '', tokenize = 'trigram'
     )
     """,
 )

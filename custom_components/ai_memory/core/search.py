@@ -21,7 +21,9 @@ DEFAULT_MIN_SCORE: Final = 0.55
 SCORE_DIGITS: Final = 4
 INLINE_INDEX_ROWS: Final = 1_000
 VISIBLE_SETS_KEPT: Final = 16
-FUZZY_CANDIDATES: Final = 50
+TEXT_CANDIDATES: Final = 50
+PARTS_WEIGHT: Final = 0.2
+"""What BM25 over trigrams counts beside BM25 over words; chosen by ``benchmarks.retrieval``."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
 
@@ -92,20 +94,25 @@ class MemorySearch:
         return visible
 
     async def _by_words(self, clause: Clause, query: str, limit: int) -> list[int]:
-        found: list[int] = []
+        """Return sequences by their words, whole ones and, counting less, parts of them."""
+        depth = max(limit, TEXT_CANDIDATES)
+        terms = fuzzy_terms(query)
         async with self._database.reading() as connection:
+            scores: dict[int, float] = {}
             if words := words_query(query):
-                found = await memories.ranked_by_words(connection, clause, words, limit)
-            terms = fuzzy_terms(query)
-            if len(found) >= limit or not (grams := trigram_query(terms)):
-                return found
-            near = await memories.ranked_by_trigrams(connection, clause, grams, FUZZY_CANDIDATES)
-            unseen = [sequence for sequence in near if sequence not in found]
-            candidates = await memories.by_sequences(connection, clause, unseen)
-        loop = asyncio.get_running_loop()
-        return found + await loop.run_in_executor(
-            None, _similar_spelling, terms, list(candidates.values())
-        )
+                scores = dict(await memories.ranked_by_words(connection, clause, words, depth))
+            if grams := trigram_query(terms):
+                parts = await memories.ranked_by_trigrams(connection, clause, grams, depth)
+                unsure = [sequence for sequence, _ in parts if sequence not in scores]
+                candidates = await memories.by_sequences(connection, clause, unsure)
+                loop = asyncio.get_running_loop()
+                near = await loop.run_in_executor(
+                    None, _spelled_alike, terms, list(candidates.values())
+                )
+                for sequence, score in parts:
+                    if sequence in scores or sequence in near:
+                        scores[sequence] = scores.get(sequence, 0.0) + PARTS_WEIGHT * score
+        return sorted(scores, key=lambda sequence: (-scores[sequence], sequence))[:limit]
 
 
 def _hit(memory: Memory, score: float | None) -> SearchHit:
@@ -114,31 +121,17 @@ def _hit(memory: Memory, score: float | None) -> SearchHit:
     return SearchHit(memory=memory, score=round(score, SCORE_DIGITS), match_type=MatchType.SEMANTIC)
 
 
-def _similar_spelling(terms: Sequence[str], candidates: Sequence[Memory]) -> list[int]:
-    """Return the candidates that hold a word spelled much like a term, the most alike first."""
+def _spelled_alike(terms: Sequence[str], candidates: Sequence[Memory]) -> set[int]:
+    """Return those candidates that hold a word spelled much like a term, or with it inside."""
     wanted = [(term, trigrams(term)) for term in terms]
-    rated = []
-    for memory in candidates:
-        words = words_of(f"{memory.content} {memory.summary}"[:FUZZY_TEXT_CHARACTERS])
-        grams = [(word, trigrams(word)) for word in words]
-        likeness = sum(
-            best
-            for term, of_term in wanted
-            if (best := _best_likeness(term, of_term, grams)) >= FUZZY_SIMILARITY
-        )
-        if likeness:
-            rated.append((-likeness, memory.sequence))
-    return [sequence for _, sequence in sorted(rated)]
+    return {memory.sequence for memory in candidates if _holds_a_like_word(memory, wanted)}
 
 
-def _best_likeness(
-    term: str, of_term: frozenset[str], words: Sequence[tuple[str, frozenset[str]]]
-) -> float:
-    """Return the Dice similarity of the most alike word; 1.0 where the term is part of it."""
-    return max(
-        (
-            1.0 if term in word else 2 * len(of_term & of_word) / (len(of_term) + len(of_word))
-            for word, of_word in words
-        ),
-        default=0.0,
-    )
+def _holds_a_like_word(memory: Memory, wanted: Sequence[tuple[str, frozenset[str]]]) -> bool:
+    for word in words_of(f"{memory.content} {memory.summary}"[:FUZZY_TEXT_CHARACTERS]):
+        of_word = trigrams(word)
+        for term, of_term in wanted:
+            shared = len(of_term & of_word) / max(len(of_term), len(of_word))
+            if term in word or shared > FUZZY_SIMILARITY:
+                return True
+    return False
