@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,7 @@ class Item:
     text: str
     wing: str | None = None
     room: str | None = None
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,13 @@ def household_corpus(folder: Path) -> Corpus:
     memories = _lines(folder / "memories.jsonl")
     language = {memory["id"]: memory.get("language") for memory in memories}
     items = tuple(
-        Item(memory["id"], memory["text"], memory.get("wing"), memory.get("room"))
+        Item(
+            memory["id"],
+            memory["text"],
+            memory.get("wing"),
+            memory.get("room"),
+            datetime.fromisoformat(memory["created"]) if memory.get("created") else None,
+        )
         for memory in memories
     )
     questions = tuple(

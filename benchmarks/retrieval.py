@@ -14,6 +14,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 import json
 from pathlib import Path
 import tempfile
@@ -51,16 +52,18 @@ class Answered:
 
 async def answer(corpus: Corpus, engine: str, settings: EngineSettings) -> list[Answered]:
     """Fill a memory with the corpus and ask every question of it."""
+    clock = _CorpusClock()
     with tempfile.TemporaryDirectory() as folder:
         manager = MemoryManager(
             Database(Path(folder) / "memory.db"),
             create_engine(engine, settings),
             max_entries=1_000_000,
             query_timeout_seconds=60,
+            clock=clock,
         )
         await manager.open()
         try:
-            ids = await _fill(manager, corpus)
+            ids = await _fill(manager, corpus, clock)
             baseline = Baseline(corpus.texts)
             answered = []
             for question in corpus.questions:
@@ -80,10 +83,23 @@ async def answer(corpus: Corpus, engine: str, settings: EngineSettings) -> list[
             await manager.close()
 
 
-async def _fill(manager: MemoryManager, corpus: Corpus) -> dict[str, str]:
+class _CorpusClock:
+    """The time at which each memory of a corpus was stored, where the corpus tells."""
+
+    def __init__(self) -> None:
+        """Start now."""
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self.now
+
+
+async def _fill(manager: MemoryManager, corpus: Corpus, clock: _CorpusClock) -> dict[str, str]:
     """Store the corpus through the product; returns corpus ids by memory id."""
     ids: dict[str, str] = {}
     for item in corpus.items:
+        clock.now = item.created or clock.now
         new = NewMemory(content=item.text, wing=item.wing, room=item.room, scope=Scope.COMMON)
         added = await manager.add(_CALLER, new)
         # A restated turn is one memory: the first of the turns stands for all of them.

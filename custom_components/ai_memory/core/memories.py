@@ -6,6 +6,7 @@ reads. Rows leave as frozen ``Memory`` values. What a caller may see is always d
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -74,6 +75,15 @@ _RECORD_USE: Final = """
         returned = returned + excluded.returned, fetched = fetched + excluded.fetched,
         last_used_ms = max(last_used_ms, excluded.last_used_ms)
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A memory that full text found: its BM25 score, the higher the better, and its last change."""
+
+    sequence: int
+    score: float
+    updated_ms: int
 
 
 def milliseconds(moment: datetime) -> int:
@@ -255,24 +265,24 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
 
 async def ranked_by_words(
     connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[tuple[int, float]]:
+) -> list[Rated]:
     """Return sequences with their BM25 score over whole words, best first."""
     return await _ranked(connection, "memory_words", clause, query, limit)
 
 
 async def ranked_by_trigrams(
     connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[tuple[int, float]]:
+) -> list[Rated]:
     """Return sequences with their BM25 score over trigrams, best first."""
     return await _ranked(connection, "memory_trigrams", clause, query, limit)
 
 
 async def _ranked(
     connection: aiosqlite.Connection, table: str, clause: Clause, query: str, limit: int
-) -> list[tuple[int, float]]:
+) -> list[Rated]:
     # SQLite's score is the better the smaller it is.
     sql = (
-        f"SELECT m.sequence, -bm25({table}, {_COLUMN_WEIGHTS}) FROM {table}"
+        f"SELECT m.sequence, -bm25({table}, {_COLUMN_WEIGHTS}), m.updated_ms FROM {table}"
         f" JOIN memories m ON m.sequence = {table}.rowid"
         " JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id"
         f" WHERE {table} MATCH :query AND {clause.sql}"
@@ -281,7 +291,7 @@ async def _ranked(
     rows = await connection.execute_fetchall(
         sql, clause.parameters | {"query": query, "limit": limit}
     )
-    return [(sequence, score) for sequence, score in rows]
+    return [Rated(*row) for row in rows]
 
 
 def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str, str, str]:

@@ -1,4 +1,4 @@
-"""Finding memories: by meaning first, then by words, then by words spelled differently.
+"""Finding memories: by meaning first, then by words and parts of words.
 
 The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
 or failing engine never fails a search: words answer, and the result says which ways of matching
@@ -9,10 +9,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+import aiosqlite
+
 from . import memories
 from .database import Database
 from .encoder import Encoder
 from .fulltext import fuzzy_terms, trigram_query, trigrams, words_of, words_query
+from .memories import Rated
 from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
 from .vector_index import VectorIndex, VisibleSet
 from .visibility import Clause, visible_to
@@ -22,8 +25,12 @@ SCORE_DIGITS: Final = 4
 INLINE_INDEX_ROWS: Final = 1_000
 VISIBLE_SETS_KEPT: Final = 16
 TEXT_CANDIDATES: Final = 50
+# The weights were chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
 PARTS_WEIGHT: Final = 0.2
-"""What BM25 over trigrams counts beside BM25 over words; chosen by ``benchmarks.retrieval``."""
+"""What BM25 over trigrams counts beside BM25 over words."""
+RECENCY_WEIGHT: Final = 0.2
+"""How much more the newest of the candidates counts than one that is infinitely old."""
+RECENCY_HALF_LIFE_MS: Final = 180 * 86_400_000
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
 
@@ -97,28 +104,50 @@ class MemorySearch:
         """Return sequences by their words, whole ones and, counting less, parts of them."""
         depth = max(limit, TEXT_CANDIDATES)
         terms = fuzzy_terms(query)
+        words: list[Rated] = []
+        parts: list[Rated] = []
         async with self._database.reading() as connection:
-            scores: dict[int, float] = {}
-            if words := words_query(query):
-                scores = dict(await memories.ranked_by_words(connection, clause, words, depth))
+            if wanted := words_query(query):
+                words = await memories.ranked_by_words(connection, clause, wanted, depth)
             if grams := trigram_query(terms):
-                parts = await memories.ranked_by_trigrams(connection, clause, grams, depth)
-                unsure = [sequence for sequence, _ in parts if sequence not in scores]
-                candidates = await memories.by_sequences(connection, clause, unsure)
-                loop = asyncio.get_running_loop()
-                near = await loop.run_in_executor(
-                    None, _spelled_alike, terms, list(candidates.values())
-                )
-                for sequence, score in parts:
-                    if sequence in scores or sequence in near:
-                        scores[sequence] = scores.get(sequence, 0.0) + PARTS_WEIGHT * score
-        return sorted(scores, key=lambda sequence: (-scores[sequence], sequence))[:limit]
+                found = await memories.ranked_by_trigrams(connection, clause, grams, depth)
+                parts = await self._trusted(connection, clause, terms, words, found)
+        return _fused(words, parts)[:limit]
+
+    async def _trusted(
+        self,
+        connection: aiosqlite.Connection,
+        clause: Clause,
+        terms: Sequence[str],
+        words: Sequence[Rated],
+        parts: Sequence[Rated],
+    ) -> list[Rated]:
+        """Return what parts of words found, unless only by chance: no word is like a term."""
+        certain = {rated.sequence for rated in words}
+        unsure = [rated.sequence for rated in parts if rated.sequence not in certain]
+        candidates = await memories.by_sequences(connection, clause, unsure)
+        alike = await asyncio.get_running_loop().run_in_executor(
+            None, _spelled_alike, terms, list(candidates.values())
+        )
+        return [rated for rated in parts if rated.sequence in certain | alike]
 
 
 def _hit(memory: Memory, score: float | None) -> SearchHit:
     if score is None:
         return SearchHit(memory=memory, score=0.0, match_type=MatchType.TEXT)
     return SearchHit(memory=memory, score=round(score, SCORE_DIGITS), match_type=MatchType.SEMANTIC)
+
+
+def _fused(words: Sequence[Rated], parts: Sequence[Rated]) -> list[int]:
+    """Return sequences by the sum of their weighted scores, a little more for newer ones."""
+    newest_ms = max((rated.updated_ms for rated in (*words, *parts)), default=0)
+    scores: dict[int, float] = {}
+    for ranked, weight in ((words, 1.0), (parts, PARTS_WEIGHT)):
+        for rated in ranked:
+            age = (newest_ms - rated.updated_ms) / RECENCY_HALF_LIFE_MS
+            factor = weight * (1 + RECENCY_WEIGHT * 0.5**age)
+            scores[rated.sequence] = scores.get(rated.sequence, 0.0) + factor * rated.score
+    return sorted(scores, key=lambda sequence: (-scores[sequence], sequence))
 
 
 def _spelled_alike(terms: Sequence[str], candidates: Sequence[Memory]) -> set[int]:
