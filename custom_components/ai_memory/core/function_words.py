@@ -26,11 +26,11 @@ _ENGLISH: Final = """
 _GERMAN: Final = """
     der die das dem des fur ein eine einen einem einer eines ich du er sie es wir ihr mich dich mir
     dir uns euch ihm ihn ihnen mein meine meinen meinem meiner dein deine deinen deinem deiner sein
-    seine seinen seinem seiner unser unsere unseren unserem unserer ihre ihren ihrem ihrer ist sind seid
-    habe haben hatte hatten wird werden wurde wurden kann kannst konnen konntest soll sollen darf
-    muss mussen wer wo wie wann warum wieso welche welcher welches welchen wem wen wessen wieviel
-    und oder in im am an auf zu zum zur von vom nach bei beim mit um als auch noch denn da dann dort
-    hier bitte sag sage weisst erinnere dass ob hast gibt
+    seine seinen seinem seiner unser unsere unseren unserem unserer ihre ihren ihrem ihrer ist sind
+    seid habe haben hatte hatten wird werden wurde wurden kann kannst konnen konntest soll sollen
+    darf muss mussen wer wo wie wann warum wieso welche welcher welches welchen wem wen wessen
+    wieviel und oder in im am an auf zu zum zur von vom nach bei beim mit um als auch noch denn da
+    dann dort hier bitte sag sage weisst erinnere dass ob hast gibt
 """
 
 _FRENCH: Final = """

@@ -25,7 +25,7 @@ SCORE_DIGITS: Final = 4
 INLINE_INDEX_ROWS: Final = 1_000
 VISIBLE_SETS_KEPT: Final = 16
 TEXT_CANDIDATES: Final = 50
-# The weights were chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
+# Weights chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
 PARTS_WEIGHT: Final = 0.2
 """What BM25 over trigrams counts beside BM25 over words."""
 RECENCY_WEIGHT: Final = 0.2
