@@ -131,23 +131,30 @@ class Trial:
     """One thing to try: what it shows, the request, and what came back."""
 
     title: str
-    path: str
+    url: str
     body: Json | None
     reply: Json
 
-    def __str__(self) -> str:
-        """Return the command and its output as a person sees them."""
-        reply = json.dumps(self.reply, ensure_ascii=False)
-        if len(reply) > SHOWN_CHARACTERS:
-            reply = f"{reply[:SHOWN_CHARACTERS]}…"
-        return f"{self.title}\n{self._command()}\n{reply}\n"
+    def report(self) -> str:
+        """Return what was asked and answered, for those who come when the instance is gone."""
+        request = f"GET {self.url}"
+        if self.body is not None:
+            request = f"POST {self.url} {json.dumps(self.body, ensure_ascii=False)}"
+        return self._with_reply(request)
 
-    def _command(self) -> str:
+    def instruction(self) -> str:
+        """Return a command to paste into a shell that knows the token, and its output."""
         parts = ['curl -s -H "Authorization: Bearer $TOKEN"']
         if self.body is not None:
             body = shlex.quote(json.dumps(self.body, ensure_ascii=False))
             parts.append(f"--json {body}")
-        return " ".join([*parts, f"'{self.path}'"])
+        return self._with_reply(" ".join([*parts, f"'{self.url}'"]))
+
+    def _with_reply(self, request: str) -> str:
+        reply = json.dumps(self.reply, ensure_ascii=False)
+        if len(reply) > SHOWN_CHARACTERS:
+            reply = f"{reply[:SHOWN_CHARACTERS]}…"
+        return f"{self.title}\n{request}\n{reply}\n"
 
 
 class CheckFailedError(Exception):
@@ -193,7 +200,8 @@ async def _check(process: HomeAssistantProcess) -> None:
     async with _started(process) as client:
         before = await _total(client)
         trials = await _try(client, process)
-        print("\n".join(map(str, trials)))
+        print("\nWhat was asked of this instance, which is stopped afterwards, and its replies:\n")
+        print("\n".join(trial.report() for trial in trials))
         _verify_found(trials)
         await _verify_counted(client, before + 1)
     if code := await process.wait():
@@ -228,6 +236,7 @@ async def _started(process: HomeAssistantProcess) -> AsyncIterator[Client]:
             client = Client.of(process, session)
             await client.wait_until_started(process)
             await _sign_in(client, process.config)
+            await client.keep_address()
             await client.wait_until_running()
             await _move_in(client, process.config)
             yield client
@@ -339,8 +348,8 @@ def _print_welcome(process: HomeAssistantProcess, trials: list[Trial]) -> None:
     print(f"\nHome Assistant:  {process.url}    (user {USERNAME}, password {PASSWORD})")
     print(f"Configuration:   {process.config}\n")
     print("Three things to try in another terminal, with what they answered just now:\n")
-    print(f"TOKEN=$(cat {shlex.quote(str(_token_file(process.config)))})\n")
-    print("\n".join(map(str, trials)))
+    print(f"export TOKEN=$(cat {shlex.quote(str(_token_file(process.config)))})\n")
+    print("\n".join(trial.instruction() for trial in trials))
     print("The log follows; Ctrl-C stops Home Assistant.\n", flush=True)
 
 

@@ -5,8 +5,8 @@ websocket and MCP. Nothing here reaches into the process: what works here works 
 """
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from importlib.util import find_spec
 import json
@@ -28,14 +28,19 @@ USERNAME: Final = "dev"
 PASSWORD: Final = "dev"  # noqa: S105  # printed for whoever tries the development instance
 _LANGUAGE: Final = "en"
 
-_CONFIGURATION: Final = """\
+# Everyone knows the password, so nobody but this machine may come in.
+_HOST: Final = "127.0.0.1"
+
+_CONFIGURATION: Final = f"""\
 homeassistant:
 http:
-  server_host: 127.0.0.1
-  server_port: {port}
+  server_host: {_HOST}
+  server_port: {{port}}
 frontend:
 config:
 conversation:
+automation: !include automations.yaml
+script: !include scripts.yaml
 system_health:
 logger:
   default: info
@@ -44,6 +49,11 @@ logger:
 """
 # The dialog in the frontend needs it; scripts/setup brings its parts where there is a compiler.
 _VOICE_CONFIGURATION: Final = "assist_pipeline:\n"
+_HISTORY_CONFIGURATION: Final = "history:\nlogbook:\n"
+_HISTORY_PARTS: Final = ("sqlalchemy", "fnv_hash_fast", "psutil_home_assistant")
+
+# What the frontend's editors write.
+_EDITED_FILES: Final = {"automations.yaml": "[]\n", "scripts.yaml": "{}\n"}
 
 type Json = dict[str, Any]
 
@@ -55,7 +65,7 @@ class LiveError(Exception):
 def free_port() -> int:
     """Return a port that nothing listens on."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((_HOST, 0))
         port: int = probe.getsockname()[1]
         return port
 
@@ -63,7 +73,7 @@ def free_port() -> int:
 def is_free(port: int) -> bool:
     """Tell whether nothing listens on the port."""
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
+        return probe.connect_ex((_HOST, port)) != 0
 
 
 def prepare_config(config: Path, integration: Path, port: int) -> None:
@@ -77,7 +87,45 @@ def prepare_config(config: Path, integration: Path, port: int) -> None:
     text = _CONFIGURATION.format(port=port)
     if find_spec("pymicro_vad"):
         text += _VOICE_CONFIGURATION
+    if all(map(find_spec, _HISTORY_PARTS)):
+        text += _HISTORY_CONFIGURATION
     (config / "configuration.yaml").write_text(text, encoding="utf-8")
+    for name, nothing in _EDITED_FILES.items():
+        file = config / name
+        if not file.exists():
+            file.write_text(nothing, encoding="utf-8")
+    _skip_location(config)
+
+
+def _skip_location(config: Path) -> None:
+    """Mark the onboarding step done whose API sets up integrations that need the internet."""
+    done: list[str] = _stored(config, "onboarding").get("done", [])
+    if "core_config" not in done:
+        _store(config, "onboarding", 4, {"done": [*done, "core_config"]})
+
+
+def _pin_address(config: Path, port: int) -> None:
+    """Store the address, which newer versions prefer to the one in ``configuration.yaml``.
+
+    Every version understands the first form of the file and takes it as confirmed. Recovery mode
+    knows no other address; without the file it would listen on all interfaces.
+    """
+    _store(config, "http", 1, {"server_host": [_HOST], "server_port": port})
+
+
+def _stored(config: Path, key: str) -> Json:
+    file = config / ".storage" / key
+    if not file.exists():
+        return {}
+    data: Json = json.loads(file.read_text(encoding="utf-8"))["data"]
+    return data
+
+
+def _store(config: Path, key: str, version: int, data: Json) -> None:
+    folder = config / ".storage"
+    folder.mkdir(exist_ok=True)
+    content = {"version": version, "minor_version": 1, "key": key, "data": data}
+    (folder / key).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 class HomeAssistantProcess:
@@ -86,14 +134,20 @@ class HomeAssistantProcess:
     def __init__(self, config: Path, port: int) -> None:
         """Keep where it lives; nothing is started."""
         self.config = config
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://{_HOST}:{port}"
         self.lines: list[str] = []
+        self._port = port
         self._in_foreground = False
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start it; the requirements of its integrations are expected to be installed."""
+        # Home Assistant would move to another port, on all interfaces.
+        if not is_free(self._port):
+            msg = f"port {self._port} is in use"
+            raise LiveError(msg)
+        _pin_address(self.config, self._port)
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "homeassistant", "--config", str(self.config)),
             *("--skip-pip", "--log-no-color"),
@@ -192,19 +246,44 @@ class Client:
 
     async def wait_until_started(self, process: HomeAssistantProcess) -> None:
         """Wait until Home Assistant answers, or fail when its process ends."""
-        async with asyncio.timeout(START_TIMEOUT_SECONDS):
+        async with self._in_time(f"did not answer on {self.url}"):
             while process.is_running:
-                with suppress(aiohttp.ClientConnectionError, RequestError):
-                    await self.request("/api/onboarding")
-                    return
+                with suppress(aiohttp.ClientConnectionError):
+                    if await self._answers():
+                        return
                 await asyncio.sleep(POLL_SECONDS)
         raise LiveError("Home Assistant ended while it started")
 
     async def wait_until_running(self) -> None:
         """Wait until everything that is configured has been set up."""
-        async with asyncio.timeout(START_TIMEOUT_SECONDS):
+        async with self._in_time("did not finish its set-up"):
             while (await self.request("/api/config"))["state"] != "RUNNING":
                 await asyncio.sleep(POLL_SECONDS)
+
+    @staticmethod
+    @asynccontextmanager
+    async def _in_time(failure: str) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(START_TIMEOUT_SECONDS):
+                yield
+        except TimeoutError:
+            msg = f"Home Assistant {failure} within {START_TIMEOUT_SECONDS} s"
+            raise LiveError(msg) from None
+
+    async def _answers(self) -> bool:
+        try:
+            await self.request("/api/onboarding")
+        except RequestError as err:
+            # Once everything is done there is no onboarding any more.
+            return err.status == HTTPStatus.NOT_FOUND
+        return True
+
+    async def keep_address(self) -> None:
+        """Confirm an address that is on trial, which newer versions leave after five minutes."""
+        with suppress(UnknownCommandError):
+            addresses = await self.command({"type": "http/config"})
+            if addresses["revert_at"]:
+                await self.command({"type": "http/config/promote"})
 
     async def is_signed_in(self) -> bool:
         """Tell whether the token is accepted."""
@@ -237,7 +316,9 @@ class Client:
             await socket_.send_json({"id": 1, **message})
             reply: Json = await socket_.receive_json()
         if not reply.get("success"):
-            raise LiveError(f"{message['type']}: {reply}")
+            unknown = reply.get("error", {}).get("code") == "unknown_command"
+            error = UnknownCommandError if unknown else LiveError
+            raise error(f"{message['type']}: {reply}")
         return reply["result"]
 
     async def create_long_lived_token(self, name: str) -> str:
@@ -299,6 +380,10 @@ class Client:
         call = mcp_message("tools/call", {"name": name, "arguments": dict(arguments)})
         reply: Json = await self.request(path, call)
         return tool_result(reply)
+
+
+class UnknownCommandError(LiveError):
+    """This version of Home Assistant has no such websocket command."""
 
 
 class RequestError(LiveError):

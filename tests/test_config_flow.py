@@ -68,6 +68,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     await hass.async_block_till_done()
     assert saved["type"] is FlowResultType.CREATE_ENTRY
     assert loaded.options == wanted
+    assert loaded.data == {"max_entries": 1000, "embedding_engine": "tfidf"}
     state = hass.states.get("sensor.ai_memory")
     assert state is not None
     assert state.attributes["max_entries"] == 7

@@ -71,12 +71,13 @@ async def test_the_event_entity_tells_each_change(
     assert state is not None
     told = {
         name: state.attributes[name]
-        for name in ("event_type", "memory_ids", "count", "wing", "room")
+        for name in ("event_type", "memory_ids", "count", "scope", "wing", "room")
     }
     assert told == {
         "event_type": "added",
         "memory_ids": [added.memory.id],
         "count": 1,
+        "scope": "common",
         "wing": "zoo",
         "room": "stable",
     }

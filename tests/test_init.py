@@ -10,6 +10,7 @@ from homeassistant.helpers import issue_registry as ir, llm
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.ai_memory import async_migrate_entry
 from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Caller, Filters, NewMemory
 
@@ -67,9 +68,9 @@ async def test_shutting_home_assistant_down_closes_the_file(
     assert not path.with_name("ai_memory.db-wal").exists()
 
 
-@pytest.mark.parametrize("engine", ["ollama", "remote", "nonsense"])
+@pytest.mark.parametrize("engine", ["remote", "nonsense", None])
 async def test_an_engine_that_is_not_there_never_keeps_the_memory_closed(
-    hass: HomeAssistant, engine: str
+    hass: HomeAssistant, engine: str | None
 ) -> None:
     entry = MockConfigEntry(domain=DOMAIN, version=4, data={"embedding_engine": engine})
     entry.add_to_hass(hass)
@@ -135,3 +136,118 @@ async def test_a_locked_database_is_tried_again(
     assert reloaded is not None
     assert reloaded.state is ConfigEntryState.LOADED
     assert issue_registry.async_get_issue(DOMAIN, "database") is None
+
+
+@pytest.mark.parametrize(
+    ("version", "data", "options", "expected"),
+    [
+        (
+            1,
+            {
+                "max_entries": 250,
+                "embedding_engine": "remote",
+                "remote_url": "http://10.0.0.5:11434",
+                "model": "all-minilm",
+                "storage_location": "/config",
+            },
+            {},
+            {
+                "max_entries": 250,
+                "embedding_engine": "ollama",
+                "remote_url": "http://10.0.0.5:11434",
+                "model_name": "all-minilm",
+            },
+        ),
+        (
+            2,
+            {"max_entries": 500.0, "embedding_engine": "remote", "remote_model": " bge-m3 "},
+            {"remote_url": "http://10.0.0.6:11434", "api_key": "made-up-key", "max_entries": 75},
+            {
+                "max_entries": 75,
+                "embedding_engine": "ollama",
+                "remote_url": "http://10.0.0.6:11434",
+                "api_key": "made-up-key",
+                "model_name": "bge-m3",
+            },
+        ),
+        (
+            3,
+            {
+                "max_entries": 1000,
+                "embedding_engine": "openai_compatible",
+                "remote_url": "http://10.0.0.7:8080",
+                "api_key": "",
+                "embedding_model": "qwen3",
+                "model_name": "",
+            },
+            {},
+            {
+                "max_entries": 1000,
+                "embedding_engine": "openai_compatible",
+                "remote_url": "http://10.0.0.7:8080",
+                "model_name": "qwen3",
+            },
+        ),
+        (
+            3,
+            {"embedding_engine": "remote"},
+            {},
+            {
+                "max_entries": 1000,
+                "embedding_engine": "ollama",
+                "remote_url": "http://127.0.0.1:11434",
+                "model_name": "bge-m3",
+            },
+        ),
+        (
+            3,
+            {"embedding_engine": "tfidf", "remote_url": "http://10.0.0.7", "api_key": "k"},
+            {},
+            {"max_entries": 1000, "embedding_engine": "tfidf"},
+        ),
+        (
+            2,
+            {"embedding_engine": "word2vec", "max_entries": "many", "model": "x"},
+            {},
+            {"max_entries": 1000, "embedding_engine": "tfidf"},
+        ),
+    ],
+    ids=["1", "2", "3", "3 without a server", "3 with tfidf", "2 with an unknown engine"],
+)
+async def test_an_entry_of_the_system_before_is_taken_over(
+    hass: HomeAssistant,
+    version: int,
+    data: dict[str, object],
+    options: dict[str, object],
+    expected: dict[str, object],
+) -> None:
+    entry = MockConfigEntry(domain=DOMAIN, version=version, data=data, options=options)
+    entry.add_to_hass(hass)
+    assert await async_migrate_entry(hass, entry)
+    assert (entry.version, entry.minor_version) == (4, 1)
+    assert dict(entry.data) == expected
+    assert dict(entry.options) == {}
+
+
+async def test_set_up_migrates_and_opens(hass: HomeAssistant) -> None:
+    entry = MockConfigEntry(
+        domain=DOMAIN, version=2, data={"max_entries": 9, "embedding_engine": "tfidf", "old": 1}
+    )
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    assert (entry.version, dict(entry.data)) == (4, {"max_entries": 9, "embedding_engine": "tfidf"})
+
+
+@pytest.mark.parametrize(
+    ("version", "minor", "state"),
+    [(4, 7, ConfigEntryState.LOADED), (5, 1, ConfigEntryState.MIGRATION_ERROR)],
+)
+async def test_only_an_entry_of_a_newer_kind_is_refused(
+    hass: HomeAssistant, version: int, minor: int, state: ConfigEntryState
+) -> None:
+    data = {"max_entries": 9, "embedding_engine": "tfidf", "new": 1}
+    entry = MockConfigEntry(domain=DOMAIN, version=version, minor_version=minor, data=data)
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is state
+    assert (entry.version, entry.minor_version, dict(entry.data)) == (version, minor, data)

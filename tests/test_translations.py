@@ -16,6 +16,7 @@ import pytest
 from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Action, AiMemoryError, database
 from custom_components.ai_memory.embedding import ENGINE_NAMES
+from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
 from custom_components.ai_memory.operations import Parameter, Publication
 from custom_components.ai_memory.operations.parameters import Kind
 from custom_components.ai_memory.services import ATTR_AGENT_ID, SERVICES, takes_agent
@@ -194,10 +195,10 @@ def test_every_placeholder_of_a_message_is_given_with_the_error() -> None:
         assert set(_PLACEHOLDER.findall(messages[key]["message"])) <= given, key
 
 
-def test_every_way_that_opening_the_database_fails_has_a_repair_issue() -> None:
+def test_every_way_that_opening_the_database_or_the_engine_fails_has_a_repair_issue() -> None:
     failures = {key for key, _ in _raised(PACKAGE / "core" / "database.py")} - AFTER_SETUP
     issues = _json("strings.json")["issues"]
-    assert set(issues) == failures
+    assert set(issues) == failures | set(ISSUE_TEXTS.values())
     assert all(set(issue) == {"title", "description"} for issue in issues.values())
 
 

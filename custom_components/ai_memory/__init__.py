@@ -5,7 +5,6 @@ the entities. The memory itself lives in ``core`` and the doors in their own mod
 """
 
 from collections.abc import Callable
-import logging
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +16,10 @@ from homeassistant.helpers.typing import ConfigType
 
 from .assist import register_api
 from .const import (
-    CONF_EMBEDDING_ENGINE,
+    CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
     DATABASE_FILE_NAME,
+    DEFAULT_EMBED_TIMEOUT_SECONDS,
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
     EVENT_UPDATED,
@@ -31,21 +31,21 @@ from .core import (
     MemoryManager,
     StorageError,
 )
-from .embedding import (
-    DEFAULT_ENGINE,
-    EmbeddingEngine,
-    EngineSettings,
-    UnknownEngineError,
-    create_engine,
-)
+from .engine_setup import make_engine, watch_engine
+from .migration import async_migrate_entry
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
 from .services import async_setup_services
+
+__all__ = [
+    "async_migrate_entry",
+    "async_setup",
+    "async_setup_entry",
+    "async_unload_entry",
+]
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS: Final = [Platform.EVENT, Platform.SENSOR]
 DATABASE_ISSUE: Final = "database"
-
-_LOGGER: Final = logging.getLogger(__name__)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
@@ -69,6 +69,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
         )
         entry.async_on_unload(manager.subscribe(_event_firer(hass)))
         entry.async_on_unload(entry.add_update_listener(_async_reload))
+        watch_engine(hass, entry, manager)
         entry.async_on_unload(register_api(hass, manager))
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     except BaseException:
@@ -89,20 +90,11 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
     settings = settings_of(entry)
     return MemoryManager(
         Database(Path(hass.config.path(DATABASE_FILE_NAME))),
-        _create_engine(hass, settings.get(CONF_EMBEDDING_ENGINE, DEFAULT_ENGINE)),
+        make_engine(hass, settings),
         max_entries=settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+        query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_EMBED_TIMEOUT_SECONDS),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
-
-
-def _create_engine(hass: HomeAssistant, name: str) -> EmbeddingEngine:
-    """Return the chosen engine; an unknown one never keeps the memory from opening."""
-    engine_settings = EngineSettings(storage_path=Path(hass.config.path(".storage")))
-    try:
-        return create_engine(name, engine_settings)
-    except UnknownEngineError:
-        _LOGGER.warning("Embedding engine %s is not available, using %s", name, DEFAULT_ENGINE)
-        return create_engine(DEFAULT_ENGINE, engine_settings)
 
 
 async def _open(hass: HomeAssistant, manager: MemoryManager) -> None:
@@ -139,6 +131,7 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
             {
                 "action": change.action.value,
                 "memory_ids": list(change.memory_ids),
+                "scope": change.scope.value if change.scope else None,
                 "wing": change.wing,
                 "room": change.room,
                 "counts": {

@@ -5,17 +5,32 @@ from typing import Final
 DOMAIN: Final = "ai_memory"
 NAME: Final = "AI Memory"
 
+ENTRY_VERSION: Final = 4
+"""One above the last version of the integration whose entries and database this one takes over."""
+
+CONF_API_KEY: Final = "api_key"
 CONF_ASSIST_TOOLS: Final = "assist_tools"
+CONF_DOCUMENT_INSTRUCTION: Final = "document_instruction"
+CONF_EMBED_TIMEOUT: Final = "embed_timeout_s"
 CONF_EMBEDDING_ENGINE: Final = "embedding_engine"
 CONF_MAX_ENTRIES: Final = "max_entries"
+CONF_MODEL_NAME: Final = "model_name"
+CONF_QUERY_INSTRUCTION: Final = "query_instruction"
+CONF_REMOTE_URL: Final = "remote_url"
+
+REMOTE_KEYS: Final = (CONF_REMOTE_URL, CONF_API_KEY, CONF_MODEL_NAME)
+"""What the config entry holds for an engine with a server, and for no other."""
 
 DEFAULT_ASSIST_TOOLS: Final = True
+DEFAULT_EMBED_TIMEOUT_SECONDS: Final = 2.0
 DEFAULT_MAX_ENTRIES: Final = 1_000
+EMBED_TIMEOUT_MINIMUM_SECONDS: Final = 0.1
+EMBED_TIMEOUT_MAXIMUM_SECONDS: Final = 30.0
 MAX_ENTRIES_MINIMUM: Final = 1
 MAX_ENTRIES_MAXIMUM: Final = 1_000_000
 
 DATABASE_FILE_NAME: Final = "ai_memory.db"
 EVENT_UPDATED: Final = "ai_memory_updated"
 
-SECRET_KEYS: Final = frozenset({"api_key"})
+SECRET_KEYS: Final = frozenset({CONF_API_KEY})
 """Keys of the config entry that no attribute and no download may show."""

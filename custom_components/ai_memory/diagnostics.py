@@ -8,6 +8,7 @@ from homeassistant.core import HomeAssistant
 
 from .const import SECRET_KEYS
 from .core import SCHEMA_VERSION
+from .engine_setup import showable
 from .runtime import AiMemoryConfigEntry
 
 
@@ -18,8 +19,8 @@ async def async_get_config_entry_diagnostics(
     manager = entry.runtime_data.manager
     counts = manager.counts()
     return {
-        "data": async_redact_data(entry.data, SECRET_KEYS),
-        "options": async_redact_data(entry.options, SECRET_KEYS),
+        "data": async_redact_data(showable(entry.data), SECRET_KEYS),
+        "options": async_redact_data(showable(entry.options), SECRET_KEYS),
         "storage": {
             "schema_version": SCHEMA_VERSION,
             "sqlite_version": sqlite3.sqlite_version,

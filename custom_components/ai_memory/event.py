@@ -49,6 +49,7 @@ class MemoryChangeEvent(AiMemoryEntity, EventEntity):
             {
                 "memory_ids": list(change.memory_ids),
                 "count": len(change.memory_ids),
+                "scope": change.scope.value if change.scope else None,
                 "wing": change.wing,
                 "room": change.room,
             },

@@ -4,11 +4,13 @@ Never any text of a memory and never a secret of the config entry: states are vi
 and are recorded.
 """
 
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from homeassistant.components.sensor import SensorEntity
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.helpers.event import async_track_time_interval
 
 from .const import (
     CONF_EMBEDDING_ENGINE,
@@ -17,12 +19,14 @@ from .const import (
     SECRET_KEYS,
 )
 from .core import Change
+from .engine_setup import showable
 from .entity import AiMemoryEntity
 from .runtime import AiMemoryConfigEntry, settings_of
 
 PARALLEL_UPDATES: Final = 0
 UNIQUE_ID: Final = "ai_memory_store"
 ACTIVE: Final = "Active"
+PROGRESS_INTERVAL: Final = timedelta(seconds=5)
 
 
 async def async_setup_entry(
@@ -42,12 +46,23 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
     _attr_unique_id = UNIQUE_ID
     _attr_native_value = ACTIVE
     _unrecorded_attributes = frozenset(
-        {"layer_distribution", "wing_distribution", "palace_structure", "last_updated"}
+        {
+            "embedding_progress",
+            "last_updated",
+            "layer_distribution",
+            "palace_structure",
+            "wing_distribution",
+        }
     )
+    _told_progress: tuple[int, int] | None = None
 
     async def async_added_to_hass(self) -> None:
-        """Follow the changes of the memory."""
+        """Follow the memory, its engine and the making of its vectors."""
         self.async_on_remove(self._manager.subscribe(self._changed))
+        self.async_on_remove(self._manager.encoder.subscribe(self.async_write_ha_state))
+        self.async_on_remove(
+            async_track_time_interval(self.hass, self._follow_progress, PROGRESS_INTERVAL)
+        )
 
     @property
     def extra_state_attributes(self) -> dict[str, Any]:
@@ -55,9 +70,11 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
         counts, settings = self._manager.counts(), settings_of(self._entry)
         last_change = self._manager.last_change
         shown = {name: value for name, value in settings.items() if name not in SECRET_KEYS}
-        return shown | {
+        self._told_progress = pending, vectors = self._progress()
+        return showable(shown) | {
             CONF_EMBEDDING_ENGINE: self._manager.engine_name,
             CONF_MAX_ENTRIES: settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+            "embedding_progress": {"pending": pending, "vectors": vectors},
             "last_updated": last_change.isoformat() if last_change else None,
             "memory_counts": {
                 "common": counts.common,
@@ -74,3 +91,12 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
     @callback
     def _changed(self, _change: Change) -> None:
         self.async_write_ha_state()
+
+    @callback
+    def _follow_progress(self, _now: datetime) -> None:
+        # Vectors are made in the background, of which nobody is told.
+        if self._progress() != self._told_progress:
+            self.async_write_ha_state()
+
+    def _progress(self) -> tuple[int, int]:
+        return self._manager.pending_vectors, self._manager.vector_count

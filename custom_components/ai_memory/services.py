@@ -49,7 +49,7 @@ SERVICES: Final = (
     Publication(
         name="update_memory",
         operation_name="update",
-        offered=("memory_id", "content", "summary", "wing", "room", "scope", "layer"),
+        offered=("memory_id", "content", "summary", "wing", "room", "layer"),
         renamed=_TEXT,
     ),
     Publication(

@@ -270,6 +270,7 @@ def test_the_sensor_counts(home: Home) -> None:
     assert sensor["attributes"] == {
         "friendly_name": "AI Memory",
         "embedding_engine": "tfidf",
+        "embedding_progress": {"pending": 0, "vectors": ANY},
         "max_entries": 1000,
         "last_updated": ANY,
         "memory_counts": {"common": 2, "private": 1, "total": 3},
@@ -282,7 +283,7 @@ def test_the_sensor_counts(home: Home) -> None:
 
 def test_every_change_is_told_without_its_text(home: Home) -> None:
     with home.events(UPDATED) as events:
-        place = {"wing": "household", "room": "devices"}
+        place = {"wing": "household", "room": "devices", "scope": "common"}
         added = home.call("add_memory", text=DISHWASHER, **place)["memory"]
         home.call("add_memory", text=DISHWASHER, **place)
         home.call("update_memory", memory_id=added["id"], text="The dishwasher is a Miele G7.")

@@ -1,0 +1,136 @@
+"""The embedding engine of the config entry: made from its settings, and watched while it is used.
+
+Set-up and the flows make engines here. What the engine's circuit says becomes a repair issue, and a
+refused key a request for a new one; neither ever keeps the memory from opening.
+"""
+
+from collections.abc import Mapping
+import logging
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from .const import (
+    CONF_API_KEY,
+    CONF_DOCUMENT_INSTRUCTION,
+    CONF_EMBEDDING_ENGINE,
+    CONF_MODEL_NAME,
+    CONF_QUERY_INSTRUCTION,
+    CONF_REMOTE_URL,
+    DOMAIN,
+)
+from .core import MemoryManager
+from .embedding import (
+    DEFAULT_ENGINE,
+    EmbeddingEngine,
+    EngineSettings,
+    UnknownEngineError,
+    create_engine,
+)
+from .embedding.errors import EngineReason
+from .embedding.ollama import DEFAULT_MODEL, DEFAULT_URL, ENGINE_NAME as OLLAMA
+from .embedding.openai_compatible import ENGINE_NAME as OPENAI_COMPATIBLE
+from .embedding.registry import REQUEST_TIMEOUT_SECONDS
+from .runtime import AiMemoryConfigEntry, settings_of
+
+ENGINE_ISSUE: Final = "engine_unavailable"
+DEFAULT_URLS: Final[Mapping[str, str]] = MappingProxyType(
+    {OLLAMA: DEFAULT_URL, OPENAI_COMPATIBLE: "http://127.0.0.1:8080"}
+)
+"""Where each engine that has a server finds it, unless told otherwise."""
+
+# A text cannot be put together from translated parts, so each reason has a text of its own.
+ISSUE_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        EngineReason.UNREACHABLE: "engine_unreachable",
+        EngineReason.TIMEOUT: "engine_unreachable",
+        EngineReason.UNAUTHORIZED: "engine_unauthorized",
+        EngineReason.RATE_LIMITED: "engine_rate_limited",
+        EngineReason.BAD_RESPONSE: "engine_bad_response",
+        EngineReason.MODEL_MISSING: "engine_model_missing",
+    }
+)
+_OTHER_ISSUE_TEXT: Final = "engine_bad_response"
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+def make_engine(
+    hass: HomeAssistant,
+    settings: Mapping[str, Any],
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+) -> EmbeddingEngine:
+    """Return the chosen engine; an unknown one never keeps the memory from opening."""
+    name = settings.get(CONF_EMBEDDING_ENGINE, DEFAULT_ENGINE)
+    engine_settings = EngineSettings(
+        storage_path=Path(hass.config.path(".storage")),
+        session=async_get_clientsession(hass),
+        url=settings.get(CONF_REMOTE_URL) or DEFAULT_URLS.get(name, ""),
+        api_key=settings.get(CONF_API_KEY),
+        model=settings.get(CONF_MODEL_NAME) or DEFAULT_MODEL,
+        timeout_seconds=timeout_seconds,
+        query_instruction=settings.get(CONF_QUERY_INSTRUCTION) or None,
+        document_instruction=settings.get(CONF_DOCUMENT_INSTRUCTION) or None,
+    )
+    try:
+        return create_engine(name, engine_settings)
+    except UnknownEngineError:
+        _LOGGER.warning("Embedding engine %s is not available, using %s", name, DEFAULT_ENGINE)
+        return create_engine(DEFAULT_ENGINE, engine_settings)
+
+
+@callback
+def watch_engine(hass: HomeAssistant, entry: AiMemoryConfigEntry, manager: MemoryManager) -> None:
+    """Show a repair issue as long as the engine is away, and ask for a new key where one is due."""
+
+    @callback
+    def tell() -> None:
+        reason = manager.encoder.failure
+        if reason is None:
+            forget()
+            return
+        settings = settings_of(entry)
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            ENGINE_ISSUE,
+            is_fixable=False,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key=ISSUE_TEXTS.get(reason, _OTHER_ISSUE_TEXT),
+            translation_placeholders={
+                "engine": manager.engine_name,
+                "reason": reason,
+                "model": settings.get(CONF_MODEL_NAME) or DEFAULT_MODEL,
+                "url": without_userinfo(
+                    settings.get(CONF_REMOTE_URL) or DEFAULT_URLS.get(manager.engine_name, "")
+                ),
+            },
+        )
+        if reason == EngineReason.UNAUTHORIZED:
+            entry.async_start_reauth(hass)
+
+    @callback
+    def forget() -> None:
+        ir.async_delete_issue(hass, DOMAIN, ENGINE_ISSUE)
+
+    entry.async_on_unload(manager.encoder.subscribe(tell))
+    entry.async_on_unload(forget)
+    tell()
+
+
+def showable(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with an address that no longer holds a name or a password."""
+    shown = dict(settings)
+    if CONF_REMOTE_URL in shown:
+        shown[CONF_REMOTE_URL] = without_userinfo(str(shown[CONF_REMOTE_URL]))
+    return shown
+
+
+def without_userinfo(url: str) -> str:
+    """Return an address without ``user:password@``, however badly it is written."""
+    scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
