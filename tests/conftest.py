@@ -26,16 +26,6 @@ def hass_config_dir(tmp_path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _home_assistant_of_this_test(request: pytest.FixtureRequest) -> None:
-    """Let the tests that use ``hass`` load the integration from this repository."""
-    if "hass" in request.fixturenames:
-        request.getfixturevalue("enable_custom_integrations")
-        # Older test plugins do not ask for the folder.
-        folder = request.getfixturevalue("hass_config_dir")
-        request.getfixturevalue("hass").config.config_dir = folder
-
-
-@pytest.fixture(autouse=True)
 def _threads_of_closed_databases_end() -> Generator[None]:
     """Give the thread of a closed connection the moment it takes to end, before it is missed."""
     yield
@@ -44,6 +34,18 @@ def _threads_of_closed_databases_end() -> Generator[None]:
         "_connection_worker_thread" in thread.name for thread in threading.enumerate()
     ):
         time.sleep(0.002)
+
+
+@pytest.fixture(autouse=True)
+def _home_assistant_of_this_test(
+    request: pytest.FixtureRequest, _threads_of_closed_databases_end: None
+) -> None:
+    """Let the tests that use ``hass`` load the integration from this repository."""
+    if "hass" in request.fixturenames:
+        request.getfixturevalue("enable_custom_integrations")
+        # Older test plugins do not ask for the folder.
+        folder = request.getfixturevalue("hass_config_dir")
+        request.getfixturevalue("hass").config.config_dir = folder
 
 
 @pytest.fixture

@@ -13,12 +13,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
-from homeassistant.util import dt as dt_util
 import pytest
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
     async_capture_events,
-    async_fire_time_changed,
 )
 from pytest_homeassistant_custom_component.components.diagnostics import (
     get_diagnostics_for_config_entry,
@@ -30,7 +28,6 @@ from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Caller, Filters, NewMemory
 from custom_components.ai_memory.engine_setup import without_userinfo
 from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
-from custom_components.ai_memory.sensor import PROGRESS_INTERVAL
 
 from .embedding.servers import (
     KEY,
@@ -697,9 +694,7 @@ async def test_the_sensor_follows_the_vectors_and_shows_no_password(
     ollama.answers["/api/embed"] = answers
     await hass.config_entries.async_reload(entry.entry_id)
     manager = entry.runtime_data.manager
-    await _until(hass, lambda: manager.vector_count == 1 and not manager.pending_vectors)
-    async_fire_time_changed(hass, dt_util.utcnow() + PROGRESS_INTERVAL)
-    await hass.async_block_till_done()
+    await asyncio.wait_for(manager.wait_for_vectors(), 10)
     assert attributes()["embedding_progress"] == {"pending": 0, "vectors": 1}
 
 

@@ -4,13 +4,11 @@ Never any text of a memory and never a secret of the config entry: states are vi
 and are recorded.
 """
 
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from homeassistant.components.sensor import SensorEntity
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
-from homeassistant.helpers.event import async_track_time_interval
 
 from .const import (
     CONF_EMBEDDING_ENGINE,
@@ -26,7 +24,6 @@ from .runtime import AiMemoryConfigEntry, settings_of
 PARALLEL_UPDATES: Final = 0
 UNIQUE_ID: Final = "ai_memory_store"
 ACTIVE: Final = "Active"
-PROGRESS_INTERVAL: Final = timedelta(seconds=5)
 
 
 async def async_setup_entry(
@@ -54,15 +51,11 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
             "wing_distribution",
         }
     )
-    _told_progress: tuple[int, int] | None = None
 
     async def async_added_to_hass(self) -> None:
         """Follow the memory, its engine and the making of its vectors."""
         self.async_on_remove(self._manager.subscribe(self._changed))
         self.async_on_remove(self._manager.encoder.subscribe(self.async_write_ha_state))
-        self.async_on_remove(
-            async_track_time_interval(self.hass, self._follow_progress, PROGRESS_INTERVAL)
-        )
 
     @property
     def extra_state_attributes(self) -> dict[str, Any]:
@@ -70,11 +63,13 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
         counts, settings = self._manager.counts(), settings_of(self._entry)
         last_change = self._manager.last_change
         shown = {name: value for name, value in settings.items() if name not in SECRET_KEYS}
-        self._told_progress = pending, vectors = self._progress()
         return showable(shown) | {
             CONF_EMBEDDING_ENGINE: self._manager.engine_name,
             CONF_MAX_ENTRIES: settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
-            "embedding_progress": {"pending": pending, "vectors": vectors},
+            "embedding_progress": {
+                "pending": self._manager.pending_vectors,
+                "vectors": self._manager.vector_count,
+            },
             "last_updated": last_change.isoformat() if last_change else None,
             "memory_counts": {
                 "common": counts.common,
@@ -91,12 +86,3 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
     @callback
     def _changed(self, _change: Change) -> None:
         self.async_write_ha_state()
-
-    @callback
-    def _follow_progress(self, _now: datetime) -> None:
-        # Vectors are made in the background, of which nobody is told.
-        if self._progress() != self._told_progress:
-            self.async_write_ha_state()
-
-    def _progress(self) -> tuple[int, int]:
-        return self._manager.pending_vectors, self._manager.vector_count

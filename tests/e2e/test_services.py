@@ -283,7 +283,7 @@ def test_the_sensor_counts(home: Home) -> None:
 
 def test_every_change_is_told_without_its_text(home: Home) -> None:
     with home.events(UPDATED) as events:
-        place = {"wing": "household", "room": "devices", "scope": "common"}
+        place = {"wing": "household", "room": "devices"}
         added = home.call("add_memory", text=DISHWASHER, **place)["memory"]
         home.call("add_memory", text=DISHWASHER, **place)
         home.call("update_memory", memory_id=added["id"], text="The dishwasher is a Miele G7.")
@@ -293,7 +293,7 @@ def test_every_change_is_told_without_its_text(home: Home) -> None:
         home.wait_for(lambda: len(events) == 4)
 
     full, empty = ({"common": total, "private": 0, "total": total} for total in (1, 0))
-    common = {"memory_ids": [added["id"]], **place}
+    common = {"memory_ids": [added["id"]], "scope": "common", **place}
     assert [event["data"] for event in events] == [
         {"action": "added", "counts": full, **common},
         {"action": "refreshed", "counts": full, **common},

@@ -50,7 +50,7 @@ class Encoder:
         return self._closed_for
 
     def subscribe(self, listener: StateListener) -> Callable[[], None]:
-        """Call the listener whenever the engine comes or goes; returns how to stop it."""
+        """Call the listener whenever the engine comes, goes or is done; returns how to stop it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -70,6 +70,8 @@ class Encoder:
             async with asyncio.timeout(self._query_timeout_seconds):
                 vector: Vector = (await self.engine.embed([text], TextKind.QUERY))[0]
         except TimeoutError:
+            # A server may answer a probe at once and yet be too slow for a query.
+            self._retry_after_seconds = FIRST_PROBE_PAUSE_SECONDS
             self._open_circuit(TIMEOUT_REASON)
             return None
         except EngineError as err:
@@ -120,7 +122,7 @@ class Encoder:
         self._usable.set()
         if recovered:
             _LOGGER.info("Embedding engine %s answers again", self.engine.name)
-        self._tell()
+        self.announce()
         return True
 
     def _fail(self, error: EngineError) -> None:
@@ -138,8 +140,9 @@ class Encoder:
         self._to_probe.set()
         if changed:
             _LOGGER.warning("Embedding engine %s is not used: %s", self.engine.name, reason)
-            self._tell()
+            self.announce()
 
-    def _tell(self) -> None:
+    def announce(self) -> None:
+        """Call every listener: the engine came or went, or its work is done."""
         for listener in list(self._listeners):
             listener()

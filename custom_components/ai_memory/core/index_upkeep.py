@@ -19,6 +19,9 @@ from .writer import MemoryWriter, Written
 REFUSALS_BEFORE_DISTRUST: Final = 3
 """How many single texts in a row an engine may refuse before it is the engine's fault."""
 
+TOLD_AFTER_VECTORS: Final = 256
+"""How many new vectors make progress worth telling."""
+
 _ADOPTED_AT_ONCE: Final = 512
 
 
@@ -37,6 +40,7 @@ class IndexUpkeep:
         self._changed_while_loading: set[int] = set()
         self._unembeddable: set[int] = set()
         self._refusals = 0
+        self._untold = 0
         self._work = asyncio.Event()
         self._complete = asyncio.Event()
 
@@ -79,8 +83,10 @@ class IndexUpkeep:
             await self._work.wait()
 
     def engine_returned(self) -> None:
-        """Look again for vectors to make: the engine answers, maybe with another model."""
-        self._work.set()
+        """Look again for vectors to make: the engine may answer with another model."""
+        if self._fingerprint != self._encoder.engine.fingerprint:
+            self._complete.clear()
+            self._work.set()
 
     def _expect(self, sequence: int, vector: Vector | None) -> None:
         if vector is not None:
@@ -133,8 +139,9 @@ class IndexUpkeep:
                 passed_over |= await self._embed(todo)
         async with self._database.reading() as connection:
             self.pending = await vectors.missing_count(connection, engine.fingerprint)
-        if not self._work.is_set():
+        if not self._work.is_set() and not self._complete.is_set():
             self._complete.set()
+            self._encoder.announce()
 
     async def _missing(self, after: int, limit: int) -> list[Unembedded]:
         fingerprint = self._encoder.engine.fingerprint
@@ -150,6 +157,10 @@ class IndexUpkeep:
         for sequence, vector in stored:
             self.index.put(sequence, vector)
         self.pending = max(0, self.pending - len(stored))
+        self._untold += len(stored)
+        if self._untold >= TOLD_AFTER_VECTORS:
+            self._untold = 0
+            self._encoder.announce()
         return len(stored) < len(made)
 
     async def _vectors_of(self, rows: list[Unembedded]) -> list[tuple[Unembedded, Vector]]:
