@@ -32,7 +32,6 @@ from custom_components.ai_memory.core import (
     SearchResult,
     memories,
     palace,
-    vectors,
 )
 from custom_components.ai_memory.core.restatement import restatement_digest
 from custom_components.ai_memory.core.visibility import SqlValue
@@ -68,5 +67,4 @@ __all__ = [
     "memories",
     "palace",
     "restatement_digest",
-    "vectors",
 ]

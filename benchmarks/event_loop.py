@@ -2,11 +2,13 @@
 
 The measured parts of the benchmark run inside ``with StallMeter() as meter``. The meter asks the
 loop to be called every millisecond and notes how late each call comes, whatever the reason: a long
-step on the loop, another thread that keeps the interpreter's lock, or a busy machine.
+step on the loop, another thread that keeps the interpreter's lock or the processor, or a machine
+that is busy with other things. What part of a lateness this process spent computing, on whichever
+thread, tells how much of it can be its own doing.
 """
 
 import asyncio
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Final, Self
 
 from .figures import Stall
@@ -23,7 +25,9 @@ class StallMeter:
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
         self._due = 0.0
+        self._computed = 0.0
         self._longest = 0.0
+        self._longest_own = 0.0
         self._noticeable = 0
         self._ticks = 0
 
@@ -41,9 +45,15 @@ class StallMeter:
     @property
     def stall(self) -> Stall:
         """What was measured."""
-        return Stall(longest_ms=self._longest * 1000, over_5_ms=self._noticeable, ticks=self._ticks)
+        return Stall(
+            longest_ms=self._longest * 1000,
+            longest_own_ms=self._longest_own * 1000,
+            over_5_ms=self._noticeable,
+            ticks=self._ticks,
+        )
 
     def _wait(self) -> None:
+        self._computed = process_time()
         self._due = perf_counter() + TICK_SECONDS
         self._handle = self._loop.call_later(TICK_SECONDS, self._tick)
 
@@ -54,5 +64,7 @@ class StallMeter:
 
     def _note(self) -> None:
         late = perf_counter() - self._due
+        own = min(late, process_time() - self._computed)
         self._longest = max(self._longest, late)
+        self._longest_own = max(self._longest_own, own)
         self._noticeable += late > NOTICEABLE_SECONDS

@@ -38,9 +38,13 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """How late the event loop was; ``ticks`` is how often it was looked at."""
+    """How late the event loop was; ``ticks`` is how often it was looked at.
+
+    ``longest_own_ms`` leaves out what the process spent waiting for the machine.
+    """
 
     longest_ms: float
+    longest_own_ms: float
     over_5_ms: int
     ticks: int
 
@@ -49,6 +53,7 @@ class Stall:
         """Return one for several measurements."""
         return cls(
             longest_ms=max(stall.longest_ms for stall in stalls),
+            longest_own_ms=max(stall.longest_own_ms for stall in stalls),
             over_5_ms=sum(stall.over_5_ms for stall in stalls),
             ticks=sum(stall.ticks for stall in stalls),
         )

@@ -1,9 +1,9 @@
 """Making the file that is measured: the product's own repositories, in large transactions.
 
 One by one through the manager, a hundred thousand memories would wait a hundred thousand times for
-the disk. What ends up in the file is the same: texts, full-text rows, audit and vectors. Texts are
-the same for every dimension, so ``fill_texts`` runs once per number of memories and
-``fill_vectors`` on a copy.
+the disk. What ends up in the file is the same: texts, full-text rows and audit. Vectors are left to
+the manager, which makes what is missing whenever it opens a file. Texts are the same for every
+dimension, so ``fill_texts`` runs once per number of memories.
 """
 
 from itertools import batched
@@ -23,9 +23,8 @@ from .core import (
     memories,
     palace,
     restatement_digest,
-    vectors,
 )
-from .synthetic import Household, ProjectionEngine
+from .synthetic import Household
 
 ANNA: Final = Caller(
     source="assist", agent="conversation.home", provider="ollama", user="anna", language="en"
@@ -50,32 +49,18 @@ async def fill_texts(path: Path, household: Household, count: int) -> None:
     try:
         async with database.transaction() as connection:
             await palace.seed(connection, _FIRST_MOMENT_MS)
+        rooms: dict[tuple[str, str], int] = {}
         for numbers in batched(range(count), _TRANSACTION_MEMORIES, strict=False):
             async with database.transaction() as connection:
                 added: list[_MemoryChange] = []
                 for number in numbers:
                     now_ms = _FIRST_MOMENT_MS + number * _BETWEEN_MEMORIES_MS
-                    place = await palace.ensure_place(connection, *household.place(number), now_ms)
-                    values = _values(household, number, now_ms) | {"room_id": place.room_id}
+                    if (place := household.place(number)) not in rooms:
+                        ensured = await palace.ensure_place(connection, *place, now_ms)
+                        rooms[place] = ensured.room_id
+                    values = _values(household, number, now_ms) | {"room_id": rooms[place]}
                     added.append((None, await memories.insert(connection, values)))
                 await memories.audit(connection, ANNA, Action.ADDED, _FIRST_MOMENT_MS, added)
-    finally:
-        await database.close()
-
-
-async def fill_vectors(
-    path: Path, household: Household, count: int, engine: ProjectionEngine
-) -> None:
-    """Store the vectors of the memories that ``fill_texts`` made."""
-    database = Database(path)
-    await database.open()
-    try:
-        for numbers in batched(range(count), _TRANSACTION_MEMORIES, strict=False):
-            async with database.transaction() as connection:
-                for number in numbers:
-                    # A new file counts its memories from 1.
-                    vector = engine.vector(household.content(number))
-                    await vectors.store(connection, number + 1, engine.fingerprint, vector)
     finally:
         await database.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import platform
 import sqlite3
 
-from .figures import CaseFigures, Section, SetupFigures
+from .figures import CaseFigures, Section, SetupFigures, Stall
 
 _MEGABYTE = 1_000_000
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -45,7 +45,7 @@ def report(found_on: Environment, cases: Sequence[CaseFigures], setup: SetupFigu
     parts = [", ".join(f"{name} {value}" for name, value in found_on.items())]
     if cases:
         parts += [
-            "p50 / p95 / longest stall of the event loop, in ms:",
+            "p50 / p95 / longest stall of the event loop (of which its own), in ms:",
             _summary(cases),
             _details(cases),
         ]
@@ -68,13 +68,13 @@ def _summary_row(case: CaseFigures) -> tuple[str, ...]:
         f"{case.memories}",
         f"{case.dimensions}",
         *map(_section, (case.add, case.search, case.list)),
-        f"{case.idle.longest_ms:.1f}",
+        _stall(case.idle),
         f"{case.database_bytes / _MEGABYTE:.1f}",
         f"{resident.end_bytes / _MEGABYTE:.0f}",
         f"{resident.growth_bytes / _MEGABYTE:.0f}",
         f"{opening.first_search_ms:.0f}",
         f"{opening.vectors_loaded_ms:.0f}",
-        f"{opening.stall.longest_ms:.1f}",
+        _stall(opening.stall),
     )
 
 
@@ -91,7 +91,11 @@ def _details(cases: Sequence[CaseFigures]) -> str:
 
 def _section(section: Section) -> str:
     latency = section.latency
-    return f"{latency.p50_ms:.1f} / {latency.p95_ms:.1f} / {section.stall.longest_ms:.1f}"
+    return f"{latency.p50_ms:.1f} / {latency.p95_ms:.1f} / {_stall(section.stall)}"
+
+
+def _stall(stall: Stall) -> str:
+    return f"{stall.longest_ms:.1f} ({stall.longest_own_ms:.1f})"
 
 
 def _setup(setup: SetupFigures) -> str:

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Final
 
 from homeassistant import loader
+from homeassistant.auth import auth_manager_from_config
 from homeassistant.bootstrap import async_load_base_functionality
 from homeassistant.config_entries import SOURCE_USER, ConfigEntries
 from homeassistant.const import __version__ as home_assistant_version
@@ -70,8 +71,11 @@ async def _start_core(hass: HomeAssistant) -> None:
     loader.async_setup(hass)
     hass.config_entries = ConfigEntries(hass, {})
     await async_load_base_functionality(hass)
-    if not await async_setup_component(hass, DOMAIN, {}):
-        raise RuntimeError("The integration could not be loaded")
+    hass.auth = await auth_manager_from_config(hass, [], [])
+    # The web client that engines are given needs the network; in older versions that needs http.
+    for domain in ("network", DOMAIN):
+        if not await async_setup_component(hass, domain, {}):
+            raise RuntimeError(f"{domain} could not be loaded")
 
 
 def main() -> None:

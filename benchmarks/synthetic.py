@@ -45,6 +45,7 @@ _PLACES: Final = _words(
     "kitchen bathroom bedroom hallway cellar attic garage garden balcony office nursery pantry"
     " shed laundry terrace workshop stairwell cupboard drawer basement porch guestroom closet"
 )
+_BESIDE: Final = _words("near behind under beside above below opposite before")
 _PLACED: Final = (
     ("household", "devices"),
     ("household", "maintenance"),
@@ -84,7 +85,7 @@ class Household:
         fillers = [_pseudo_word(rank, 3) for rank in self._fillers[number].tolist()]
         told = (
             f"{_of(_PEOPLE, person)} {_of(_VERBS, verb)} the {adjective} {thing} in the {place}"
-            f" near {first} {last}, {' '.join(fillers[:_FILLERS])}, note {number}."
+            f" {_of(_BESIDE, day)} {first} {last}, {' '.join(fillers[:_FILLERS])}, note {number}."
         )
         if number % LONG_EVERY:
             return told
@@ -105,7 +106,7 @@ class Household:
     def question(self, number: int) -> str:
         """Ask for what a memory is about, in its own words: meaning answers."""
         adjective, thing, place, first, last = self._subject(number)
-        return f"the {adjective} {thing} in the {place} near {first} {last}"
+        return f"the {adjective} {thing} in the {place} of {first} {last}"
 
     def rare_words(self, number: int) -> str:
         """Ask by two words that are in few texts: too short for meaning, words answer."""
@@ -158,6 +159,7 @@ class ProjectionEngine:
     what remains to be measured is the memory itself, not an encoder.
     """
 
+    _BATCH_TEXTS: Final = 1024
     _DIRECTIONS: Final = 1024
     _DIRECTIONS_A_WORD: Final = 4
     _WORD: Final = re.compile(r"\w+")
@@ -187,6 +189,17 @@ class ProjectionEngine:
     def document_count(self) -> None:
         """Keeps no statistics."""
         return
+
+    @property
+    def batch_size(self) -> int:
+        """As many texts at once as one transaction of the benchmark may hold."""
+        return self._BATCH_TEXTS
+
+    def remember(self, fingerprints: Sequence[str]) -> None:
+        """Have one revision for ever."""
+
+    async def probe(self) -> None:
+        """Be there."""
 
     async def start(self) -> None:
         """Need nothing."""
