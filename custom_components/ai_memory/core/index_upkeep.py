@@ -8,11 +8,11 @@ Until a memory has its vector, words find it.
 import asyncio
 from typing import Final
 
-from ..embedding.protocol import EngineError, FloatMatrix
+from ..embedding.protocol import EngineError
 from . import vectors
 from .database import Database
 from .encoder import BAD_RESPONSE, Encoder
-from .vector_index import Sequences, Vector, VectorIndex
+from .vector_index import Vector, VectorIndex
 from .vectors import Unembedded
 from .writer import MemoryWriter, Written
 
@@ -21,8 +21,6 @@ REFUSALS_BEFORE_DISTRUST: Final = 3
 
 TOLD_AFTER_VECTORS: Final = 256
 """How many new vectors make progress worth telling."""
-
-_ADOPTED_AT_ONCE: Final = 512
 
 
 class IndexUpkeep:
@@ -105,19 +103,11 @@ class IndexUpkeep:
         batches = vectors.load(self._database.path, self._fingerprint)
         try:
             while (batch := await loop.run_in_executor(None, next, batches, None)) is not None:
-                await self._adopt(*batch)
+                self.index.adopt(*batch, self._changed_while_loading)
         finally:
             self._loading = False
             self._changed_while_loading.clear()
             await loop.run_in_executor(None, batches.close)
-
-    async def _adopt(self, sequences: Sequences, loaded: FloatMatrix) -> None:
-        for start in range(0, len(sequences), _ADOPTED_AT_ONCE):
-            part = slice(start, start + _ADOPTED_AT_ONCE)
-            for sequence, vector in zip(sequences[part].tolist(), loaded[part], strict=True):
-                if sequence not in self._changed_while_loading:
-                    self.index.put(sequence, vector)
-            await asyncio.sleep(0)
 
     async def _renew_statistics(self, document_count: int) -> None:
         """Teach the engine all documents again when its statistics rest on other ones."""

@@ -52,14 +52,17 @@ _RESTATED: Final = """
         AND m.owner_agent IS :owner_agent AND m.owner_user IS :owner_user AND m.status = 'active'
     LIMIT 1
 """
+_VALUE: Final = """m.layer DESC, coalesce(u.returned + u.fetched, 0),
+    max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence"""
 _LEAST_VALUABLE: Final = f"""
     {_SELECT}
-    WHERE m.layer > 1 AND m.sequence <> :keep
-    ORDER BY m.layer DESC, coalesce(u.returned + u.fetched, 0),
-        max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence
-    LIMIT :limit
+    WHERE m.sequence IN (
+        SELECT m.sequence FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
+        WHERE m.layer > 1 AND m.sequence <> :keep ORDER BY {_VALUE} LIMIT :limit
+    )
+    ORDER BY {_VALUE}
 """
-_SEQUENCES: Final = f"SELECT json_group_array(m.sequence) {_FROM}"
+_SEQUENCES: Final = "SELECT json_group_array(m.sequence) FROM memories m"
 _COLUMN_WEIGHTS: Final = "1.0, 0.7, 0.3"
 """How much a word in content, summary and place counts."""
 _AUDIT: Final = """
@@ -158,13 +161,15 @@ async def newest(
     """Return the most recently changed memories that the clause admits, and how many it admits."""
     page = await _select(
         connection,
-        f"{_SELECT} WHERE {clause.sql} ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit",
+        f"{_SELECT} WHERE m.sequence IN (SELECT m.sequence FROM memories m WHERE {clause.sql}"
+        " ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit)"
+        " ORDER BY m.updated_ms DESC, m.sequence DESC",
         clause.parameters | {"limit": limit},
     )
     if len(page) < limit:
         return page, len(page)
     rows = await connection.execute_fetchall(
-        f"SELECT count(*) {_FROM} WHERE {clause.sql}", clause.parameters
+        f"SELECT count(*) FROM memories m WHERE {clause.sql}", clause.parameters
     )
     return page, next(iter(rows))[0]
 
@@ -284,7 +289,6 @@ async def _ranked(
     sql = (
         f"SELECT m.sequence, -bm25({table}, {_COLUMN_WEIGHTS}), m.updated_ms FROM {table}"
         f" JOIN memories m ON m.sequence = {table}.rowid"
-        " JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id"
         f" WHERE {table} MATCH :query AND {clause.sql}"
         " ORDER BY 2 DESC, m.sequence LIMIT :limit"
     )

@@ -55,6 +55,12 @@ _VERSION_1: Final = (
     """,
     "CREATE INDEX memories_by_place ON memories (room_id, restatement)",
     "CREATE INDEX memories_by_update ON memories (updated_ms)",
+    "CREATE INDEX memories_by_layer ON memories (layer, updated_ms)",
+    """
+    CREATE INDEX memories_by_visibility ON memories (
+        room_id, updated_ms, status, scope, owner_agent, owner_user
+    )
+    """,
     """
     CREATE TABLE usage (
         sequence INTEGER PRIMARY KEY REFERENCES memories (sequence) ON DELETE CASCADE,

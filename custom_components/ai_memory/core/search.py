@@ -43,6 +43,7 @@ class MemorySearch:
         self._database = database
         self._encoder = encoder
         self._index = index
+        self._ranking = asyncio.Lock()
         self._visible: dict[tuple[str, tuple[object, ...]], VisibleSet] = {}
 
     def forget_visible_sets(self) -> None:
@@ -83,7 +84,11 @@ class MemorySearch:
         if len(self._index) <= INLINE_INDEX_ROWS:
             return self._index.best(vector, visible, limit, min_score)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, self._index.best, vector, visible, limit, min_score)
+        # One at a time: side by side they would only take the processors from the event loop.
+        async with self._ranking:
+            return await loop.run_in_executor(
+                None, self._index.best, vector, visible, limit, min_score
+            )
 
     async def _visible_set(self, clause: Clause) -> VisibleSet:
         key = (clause.sql, tuple(clause.parameters.items()))

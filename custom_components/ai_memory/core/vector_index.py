@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_ROWS: Final = 4096
-_FREE: Final = -1
+FREE: Final = -1
 
 type Vector = NDArray[np.float32]
 type Sequences = NDArray[np.int64]
@@ -44,7 +44,7 @@ class VisibleSet:
         """Return which of the sequences are in the set."""
         # The last bit is always False: it answers for free rows and sequences beyond the set.
         known: NDArray[np.bool_] = self.admitted[
-            np.where(sequences < len(self.admitted), sequences, _FREE)
+            np.where(sequences < len(self.admitted), sequences, FREE)
         ]
         return known
 
@@ -85,11 +85,28 @@ class VectorIndex:
         block.vectors[row] = vector
         block.sequences[row] = sequence
 
+    def adopt(self, sequences: Sequences, vectors: NDArray[np.float32], skipped: set[int]) -> None:
+        """Take over a whole block that was loaded, without the memories in ``skipped``."""
+        if self._dimensions is None:
+            self._dimensions = vectors.shape[1]
+        if vectors.shape[1] != self._dimensions:
+            return
+        first = len(self._blocks) * BLOCK_ROWS
+        if skipped:
+            sequences[np.isin(sequences, list(skipped))] = FREE
+        self._blocks.append(_Block(vectors, sequences))
+        self._slots.update(
+            (sequence, slot)
+            for slot, sequence in enumerate(sequences.tolist(), first)
+            if sequence != FREE
+        )
+        self._free.extend((first + np.flatnonzero(sequences == FREE)[::-1]).tolist())
+
     def discard(self, sequence: int) -> None:
         """Remove a vector if it is there."""
         slot = self._slots.pop(sequence, None)
         if slot is not None:
-            self._blocks[slot // BLOCK_ROWS].sequences[slot % BLOCK_ROWS] = _FREE
+            self._blocks[slot // BLOCK_ROWS].sequences[slot % BLOCK_ROWS] = FREE
             self._free.append(slot)
 
     def best(
@@ -104,7 +121,8 @@ class VectorIndex:
         sequences, scores = [], []
         for block in list(self._blocks):
             known = block.sequences.copy()
-            cosines = block.vectors @ query
+            # Not a BLAS product: its threads would fight with those of other searches.
+            cosines = np.einsum("ij,j->i", block.vectors, query)
             admitted = np.flatnonzero(visible.mask(known) & (cosines >= min_score))
             sequences.append(known[admitted])
             scores.append(cosines[admitted])
@@ -118,7 +136,7 @@ class VectorIndex:
             self._blocks.append(
                 _Block(
                     np.zeros((BLOCK_ROWS, self._dimensions or 0), np.float32),
-                    np.full(BLOCK_ROWS, _FREE, np.int64),
+                    np.full(BLOCK_ROWS, FREE, np.int64),
                 )
             )
             self._free.extend(range(first + BLOCK_ROWS - 1, first - 1, -1))

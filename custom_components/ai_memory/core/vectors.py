@@ -5,7 +5,7 @@ A vector belongs to the fingerprint of the engine that made it, two fingerprints
 the digest of its text, so that the same text is never embedded twice.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,9 +17,10 @@ import aiosqlite
 import numpy as np
 
 from ..embedding.protocol import FloatMatrix
-from .vector_index import Sequences, Vector
+from .vector_index import BLOCK_ROWS, FREE, Sequences, Vector
 
-LOAD_BATCH_ROWS: Final = 4096
+FETCHED_ROWS: Final = 256
+"""Fetched at once: few enough that no other thread waits for the interpreter."""
 
 _STORE: Final = """
     INSERT INTO embeddings (sequence, fingerprint, digest, vector)
@@ -111,17 +112,26 @@ async def fingerprints(connection: aiosqlite.Connection) -> list[str]:
 
 
 def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix]]:
-    """Yield sequences and their vectors in batches, one row a memory; blocking.
+    """Yield sequences and their vectors a block at a time, -1 for a row without one; blocking.
 
     Rows of another dimension than the first are left out: they cannot be compared.
     """
     with closing(_connect(path)) as connection:
         cursor = connection.execute(_LOAD, (fingerprint,))
-        size = 0
-        while rows := cursor.fetchmany(LOAD_BATCH_ROWS):
-            size = size or len(rows[0][1])
-            fitting = [row for row in rows if len(row[1]) == size]
-            yield _batch(fitting, size)
+        rows = cursor.fetchmany(FETCHED_ROWS)
+        size = len(rows[0][1]) if rows else 0
+        while rows:
+            sequences = np.full(BLOCK_ROWS, FREE, np.int64)
+            block = np.zeros((BLOCK_ROWS, size // 4), np.float32)
+            filled = 0
+            while rows and filled + len(rows) <= BLOCK_ROWS:
+                for sequence, blob in rows:
+                    if len(blob) == size:
+                        block[filled] = np.frombuffer(blob, np.float32)
+                        sequences[filled] = sequence
+                        filled += 1
+                rows = cursor.fetchmany(FETCHED_ROWS)
+            yield sequences, block
 
 
 def load_contents(path: Path) -> list[str]:
@@ -133,9 +143,3 @@ def load_contents(path: Path) -> list[str]:
 def _connect(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     return sqlite3.connect(uri, uri=True, check_same_thread=False)
-
-
-def _batch(rows: Sequence[tuple[int, bytes]], size: int) -> tuple[Sequences, FloatMatrix]:
-    sequences = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    joined = b"".join(row[1] for row in rows)
-    return sequences, np.frombuffer(joined, np.float32).reshape(len(rows), size // 4)

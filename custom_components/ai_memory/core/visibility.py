@@ -35,13 +35,18 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
             " AND (m.owner_user IS NULL OR m.owner_user = :user)))"
         )
         parameters |= {"agent": caller.agent, "provider": caller.provider, "user": caller.user}
-    for column, value in (
-        ("w.name", filters.wing),
-        ("r.name", filters.room),
-        ("m.scope", filters.scope),
-    ):
+    place = []
+    for column, value in (("w.name", filters.wing), ("r.name", filters.room)):
         if value is not None:
             name = f"filter_{column[0]}"
-            conditions.append(f"{column} = :{name}")
+            place.append(f"{column} = :{name}")
             parameters[name] = value
+    if place:
+        conditions.append(
+            "m.room_id IN (SELECT r.id FROM rooms r JOIN wings w ON w.id = r.wing_id"
+            f" WHERE {' AND '.join(place)})"
+        )
+    if filters.scope is not None:
+        conditions.append("m.scope = :filter_m")
+        parameters["filter_m"] = filters.scope
     return Clause(" AND ".join(conditions), parameters)
