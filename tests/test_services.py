@@ -226,6 +226,7 @@ async def test_every_write_fires_an_event_without_text(hass: HomeAssistant) -> N
         {
             "action": action,
             "memory_ids": [added["memory"]["id"]],
+            "count": 1,
             "scope": "common",
             "wing": "household",
             "room": "general",

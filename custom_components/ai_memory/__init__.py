@@ -4,9 +4,9 @@ Sets up and tears down: services once, then for the one config entry the databas
 the entities. The memory itself lives in ``core`` and the doors in their own modules.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE, Platform
 from homeassistant.core import Event, HomeAssistant, callback
@@ -23,6 +23,9 @@ from .const import (
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
     EVENT_UPDATED,
+    IDS_TOLD,
+    MAX_ENTRIES_MAXIMUM,
+    MAX_ENTRIES_MINIMUM,
 )
 from .core import (
     Change,
@@ -38,6 +41,7 @@ from .services import async_setup_services
 
 __all__ = [
     "async_migrate_entry",
+    "async_remove_entry",
     "async_setup",
     "async_setup_entry",
     "async_unload_entry",
@@ -56,6 +60,8 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
     """Open the memory and everything that offers it."""
+    # First of all: what is changed while the memory opens must not be missed.
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
     entry.runtime_data = AiMemoryRuntime(manager)
@@ -68,7 +74,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
             hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, close_at_shutdown)
         )
         entry.async_on_unload(manager.subscribe(_event_firer(hass)))
-        entry.async_on_unload(entry.add_update_listener(_async_reload))
         watch_engine(hass, entry, manager)
         entry.async_on_unload(register_api(hass, manager))
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
@@ -86,15 +91,28 @@ async def async_unload_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) ->
     return unloaded
 
 
+async def async_remove_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
+    """Keep the database, which is the user's, and drop what was said about it."""
+    ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
+
+
 def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryManager:
     settings = settings_of(entry)
     return MemoryManager(
         Database(Path(hass.config.path(DATABASE_FILE_NAME))),
         make_engine(hass, settings),
-        max_entries=settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+        max_entries=_max_entries(settings),
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_EMBED_TIMEOUT_SECONDS),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
+
+
+def _max_entries(settings: Mapping[str, Any]) -> int:
+    """Return the capacity, or the default where damaged settings hold none."""
+    wanted = settings.get(CONF_MAX_ENTRIES)
+    if isinstance(wanted, int) and MAX_ENTRIES_MINIMUM <= wanted <= MAX_ENTRIES_MAXIMUM:
+        return wanted
+    return DEFAULT_MAX_ENTRIES
 
 
 async def _open(hass: HomeAssistant, manager: MemoryManager) -> None:
@@ -118,6 +136,9 @@ async def _open(hass: HomeAssistant, manager: MemoryManager) -> None:
             translation_key=err.key,
             translation_placeholders=err.placeholders,
         ) from err
+    except BaseException:
+        await manager.close()
+        raise
     ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
 
 
@@ -130,7 +151,8 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
             EVENT_UPDATED,
             {
                 "action": change.action.value,
-                "memory_ids": list(change.memory_ids),
+                "memory_ids": list(change.memory_ids[:IDS_TOLD]),
+                "count": len(change.memory_ids),
                 "scope": change.scope.value if change.scope else None,
                 "wing": change.wing,
                 "room": change.room,

@@ -31,6 +31,8 @@ MAX_ENTRIES_MAXIMUM: Final = 1_000_000
 
 DATABASE_FILE_NAME: Final = "ai_memory.db"
 EVENT_UPDATED: Final = "ai_memory_updated"
+IDS_TOLD: Final = 100
+"""How many ids one event names at most; its ``count`` tells how many there were."""
 
 SECRET_KEYS: Final = frozenset({CONF_API_KEY})
 """Keys of the config entry that no attribute and no download may show."""

@@ -9,6 +9,7 @@ from homeassistant.components.event import EventEntity
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .const import IDS_TOLD
 from .core import Action, Change
 from .entity import AiMemoryEntity
 from .runtime import AiMemoryConfigEntry
@@ -47,7 +48,7 @@ class MemoryChangeEvent(AiMemoryEntity, EventEntity):
         self._trigger_event(
             change.action.value,
             {
-                "memory_ids": list(change.memory_ids),
+                "memory_ids": list(change.memory_ids[:IDS_TOLD]),
                 "count": len(change.memory_ids),
                 "scope": change.scope.value if change.scope else None,
                 "wing": change.wing,

@@ -13,7 +13,6 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .const import (
     CONF_EMBEDDING_ENGINE,
     CONF_MAX_ENTRIES,
-    DEFAULT_MAX_ENTRIES,
     SECRET_KEYS,
 )
 from .core import Change
@@ -65,7 +64,7 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
         shown = {name: value for name, value in settings.items() if name not in SECRET_KEYS}
         return showable(shown) | {
             CONF_EMBEDDING_ENGINE: self._manager.engine_name,
-            CONF_MAX_ENTRIES: settings.get(CONF_MAX_ENTRIES, DEFAULT_MAX_ENTRIES),
+            CONF_MAX_ENTRIES: self._manager.max_entries,
             "embedding_progress": {
                 "pending": self._manager.pending_vectors,
                 "vectors": self._manager.vector_count,

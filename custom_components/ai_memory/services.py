@@ -18,13 +18,14 @@ from homeassistant.core import (
 from homeassistant.exceptions import ServiceValidationError
 
 from .const import DOMAIN
-from .core import AiMemoryError, Caller, Scope
+from .core import AiMemoryError, Caller, Scope, clean_text
 from .failures import home_assistant_error
 from .ha_compat import vol
 from .operations import Publication
 from .runtime import loaded_entry
 
 ATTR_AGENT_ID: Final = "agent_id"
+AGENT_ID_LIMIT: Final = 255
 
 _TEXT: Final = {"content": "text"}
 SERVICES: Final = (
@@ -99,10 +100,9 @@ def _handler(
         entry = loaded_entry(call.hass)
         if entry is None:
             raise ServiceValidationError(translation_domain=DOMAIN, translation_key="not_loaded")
-        caller = Caller(
-            source="service", agent=call.data.get(ATTR_AGENT_ID), user=call.context.user_id
-        )
         try:
+            agent = clean_text(call.data.get(ATTR_AGENT_ID, ""), ATTR_AGENT_ID, AGENT_ID_LIMIT)
+            caller = Caller(source="service", agent=agent or None, user=call.context.user_id)
             return await publication.run(entry.runtime_data.manager, caller, call.data)
         except AiMemoryError as err:
             raise home_assistant_error(err) from err

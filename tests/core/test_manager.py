@@ -115,6 +115,9 @@ async def test_a_missing_scope_is_that_of_the_wing(memory: MemoryManager, anna: 
         (NewMemory(content="x" * 1_000_000), "too_long", "content"),
         (NewMemory(content="nul\x00byte"), "invalid_characters", "content"),
         (NewMemory(content="lone \ud800 surrogate"), "invalid_characters", "content"),
+        (NewMemory(content="a" + "\u0301\u0323" * 4_999), "invalid_characters", "content"),
+        (NewMemory(content="ﷺ" * 9_000), "too_long", "content"),
+        (NewMemory(content="\u200b\ufeff"), "empty", "content"),
         (NewMemory(content="x", summary="y" * 501), "too_long", "summary"),
         (NewMemory(content="x", summary="\x00"), "invalid_characters", "summary"),
         (NewMemory(content="x", wing="🏠"), "invalid_name", "wing"),
@@ -151,8 +154,8 @@ async def test_a_private_memory_needs_an_owner(memory: MemoryManager) -> None:
     ("first", "again"),
     [
         ("The garage code is 1234", "The garage code is 1234"),
-        ("The garage code is 1234", "the GARAGE code is 1234."),
-        ("The garage code is 1234", "Garage code  is\n1234!"),
+        ("The garage code is 1234", "the Garage code is 1234."),
+        ("The garage code is 1234", "Garage code  is\n1234"),
         ("Wi-Fi is slow upstairs", "WiFi is slow upstairs"),
         ("Der Müll wird dienstags abgeholt", "Müll wird dienstags abgeholt."),
         ("冰箱里有牛奶", "冰箱里有牛奶。"),
@@ -183,6 +186,20 @@ async def test_a_restatement_refreshes_the_first(
         ("The freezer is at 18 degrees", "The freezer is at -18 degrees"),
         ("Humidity is 50", "Humidity is 50%"),
         ("Es ist schön hier", "Es ist schon hier"),
+        ("The dose is .5 mg", "The dose is 5 mg"),
+        ('The pipe is 12"', "The pipe is 12'"),
+        ("The password is Hunter2", "The password is hunter2"),
+        ("The code is abc!", "The code is abc"),
+        ("The login is anna-marie@x.de", "The login is annamarie@x.de"),
+        ("The code is 10⁵", "The code is 105"),
+        ("The US office is closed", "The us office is closed"),
+        ("The limit is 5 mW", "The limit is 5 MW"),
+        ("Anna takes vitamin A", "Anna takes a vitamin"),
+        ("Blutgruppe A", "Blutgruppe"),
+        ("Die Lampe bleibt an", "Die Lampe bleibt"),
+        ("Alkohol in Maßen", "Alkohol in Massen"),
+        ("Is Ben allergic to nuts?", "Is Ben allergic to nuts"),
+        ("We re-sign the lease", "We resign the lease"),
     ],
 )
 async def test_a_different_fact_stays_a_memory_of_its_own(
@@ -281,7 +298,7 @@ async def test_an_update_cannot_make_two_memories_the_same(
 ) -> None:
     first = (await memory.add(anna, NewMemory(content="Tea is in the left drawer"))).memory
     second = (await memory.add(anna, NewMemory(content="Tea is in the right drawer"))).memory
-    changes = MemoryChanges(content="tea is in the left drawer!", room=first.room, wing=first.wing)
+    changes = MemoryChanges(content="Tea is in the left drawer.", room=first.room, wing=first.wing)
     with pytest.raises(InvalidInputError) as refused:
         await memory.update(anna, second.id, changes)
     assert (refused.value.key, refused.value.placeholders) == ("already_known", {"id": first.id})
@@ -475,6 +492,94 @@ async def test_concurrent_writes_of_one_fact_are_one_memory(
     assert len({result.memory.id for result in results}) == 1
     assert sorted(result.refreshed for result in results) == [False] + [True] * 19
     assert memory.counts().total == 1
+
+
+async def test_many_adds_at_once_evict_no_more_than_needed(
+    open_memory: Opener, anna: Caller
+) -> None:
+    memory = await open_memory(max_entries=30)
+    for number in range(25):
+        await memory.add(anna, NewMemory(content=f"old {number}"))
+    added = await asyncio.gather(
+        *(memory.add(anna, NewMemory(content=f"new {number}")) for number in range(20))
+    )
+    assert memory.counts().total == 30
+    assert sum(result.evicted_count for result in added) == 15
+    kept = await _contents(memory, anna)
+    assert {f"new {number}" for number in range(20)} <= kept
+
+
+async def test_a_failing_listener_fails_nobody_else(
+    memory: MemoryManager, anna: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    def explode(_change: Change) -> None:
+        raise KeyError
+
+    heard: list[Change] = []
+    memory.subscribe(explode)
+    memory.subscribe(heard.append)
+    assert not (await memory.add(anna, NewMemory(content="Lamp is broken"))).refreshed
+    assert len(heard) == 1
+    assert "A listener failed" in caplog.text
+
+
+async def test_the_place_of_a_private_memory_is_told_to_nobody(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    heard: list[Change] = []
+    memory.subscribe(heard.append)
+    new = NewMemory(content="x y", scope=Scope.PRIVATE, wing="annas pregnancy", room="ward")
+    await memory.add(anna, new)
+    assert (heard[0].scope, heard[0].wing, heard[0].room) == (Scope.PRIVATE, None, None)
+    assert memory.counts().wings == {"private": 1}
+
+
+async def test_private_words_do_not_show_in_the_scores_of_others(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await memory.add(BEN, NewMemory(content="The boiler test is due", scope=Scope.COMMON))
+    before = await memory.search(BEN, Filters(), "pregnancy test boiler", 5, min_score=0.1)
+    for number in range(20):
+        content = f"A pregnancy test, number {number}"
+        await memory.add(anna, NewMemory(content=content, scope=Scope.PRIVATE))
+    after = await memory.search(BEN, Filters(), "pregnancy test boiler.", 5, min_score=0.1)
+    assert [hit.score for hit in after.hits] == [hit.score for hit in before.hits]
+
+
+async def test_deleted_words_leave_the_file(
+    open_memory: Opener, anna: Caller, tmp_path: Path
+) -> None:
+    memory = await open_memory()
+    added = await memory.add(anna, NewMemory(content="Xylophone quagmire", scope=Scope.PRIVATE))
+    await memory.add(anna, NewMemory(content="Something else"))
+    await memory.delete(anna, added.memory.id, Filters())
+    await memory.close()
+    stored = (tmp_path / "memory.db").read_bytes().lower()
+    for trace in (b"xylophon", b"quagmir"):
+        assert trace not in stored
+
+
+@pytest.mark.parametrize("name", ["#Gesundheit", "(Wartung)", "Küche oben", "Living Room", "健康"])
+async def test_a_place_is_found_by_the_name_that_was_returned(
+    memory: MemoryManager, anna: Caller, name: str
+) -> None:
+    added = (await memory.add(anna, NewMemory(content="x y", wing=name, room=name))).memory
+    filters = Filters(wing=added.wing, room=added.room)
+    assert (await memory.latest(anna, filters, 5)).total == 1
+
+
+@pytest.mark.parametrize("memory_id", ["", "a\udfffb", "x" * 1_000_000, "a b", "'; --"])
+async def test_an_impossible_id_is_no_memory(
+    memory: MemoryManager, anna: Caller, memory_id: str
+) -> None:
+    for attempt in (
+        memory.get(anna, memory_id),
+        memory.update(anna, memory_id, MemoryChanges(content="x")),
+        memory.delete(anna, memory_id, Filters()),
+    ):
+        with pytest.raises(NotFoundError) as refused:
+            await attempt
+        assert len(refused.value.placeholders["id"]) <= 40
 
 
 async def test_a_memory_is_there_after_the_file_is_copied_while_open(

@@ -293,7 +293,7 @@ def test_every_change_is_told_without_its_text(home: Home) -> None:
         home.wait_for(lambda: len(events) == 4)
 
     full, empty = ({"common": total, "private": 0, "total": total} for total in (1, 0))
-    common = {"memory_ids": [added["id"]], "scope": "common", **place}
+    common = {"memory_ids": [added["id"]], "count": 1, "scope": "common", **place}
     assert [event["data"] for event in events] == [
         {"action": "added", "counts": full, **common},
         {"action": "refreshed", "counts": full, **common},

@@ -34,6 +34,7 @@ from .models import (
 )
 from .schema import SCHEMA_VERSION
 from .search import DEFAULT_MIN_SCORE
+from .text_input import clean_text
 
 __all__ = [
     "DEFAULT_MIN_SCORE",
@@ -63,4 +64,5 @@ __all__ = [
     "SearchResult",
     "StorageError",
     "UpdateResult",
+    "clean_text",
 ]

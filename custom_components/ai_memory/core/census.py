@@ -6,8 +6,14 @@ capacity check read it.
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from .models import Counts, Layer, Memory, Scope
+from .palace import DEFAULT_WINGS
+
+DEFAULT_WING_NAMES: Final = frozenset(wing.name for wing in DEFAULT_WINGS)
+PRIVATE_WINGS: Final = "private"
+"""Stands in the figures for all other wings with private memories."""
 
 type _Key = tuple[str, Scope, Layer]
 
@@ -43,7 +49,9 @@ class Census:
         for (wing, scope, layer), count in self._counted.items():
             scopes[scope] += count
             layers[int(layer)] += count
-            wings[wing] += count
+            # The name of a wing that somebody made for private memories may tell what they hold.
+            shown = wing if scope is Scope.COMMON or wing in DEFAULT_WING_NAMES else PRIVATE_WINGS
+            wings[shown] += count
         wing_total, room_total = self.palace
         return Counts(
             common=scopes[Scope.COMMON],

@@ -7,7 +7,8 @@ untouched: every check runs read-only before the first write.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
+import logging
 import os
 from pathlib import Path
 import sqlite3
@@ -17,7 +18,7 @@ from typing import Final
 import aiosqlite
 
 from .errors import DatabaseLockedError, DatabaseUnusableError, StorageError
-from .schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from .schema import APPLICATION_ID, FULL_TEXT_TABLES, MIGRATIONS, SCHEMA_VERSION
 
 FILE_MODE: Final = 0o600
 BUSY_TIMEOUT_SECONDS: Final = 5.0
@@ -121,10 +122,28 @@ class Database:
         """Lend the read-only connection. Raises StorageError."""
         if self._reader is None:
             raise StorageError("database_closed", path=str(self.path))
+        reader = self._reader
         try:
-            yield self._reader
+            yield reader
         except sqlite3.Error as err:
+            if self._reader is not reader:
+                raise StorageError("database_closed", path=str(self.path)) from err
             raise storage_error(err, self.path) from err
+        except ValueError as err:
+            # What aiosqlite says of a connection that was closed meanwhile.
+            if self._reader is reader:
+                raise
+            raise StorageError("database_closed", path=str(self.path)) from err
+
+    async def erase_traces(self) -> None:
+        """Fold the write-ahead log into the file, so that it holds no deleted text any more.
+
+        Best effort: a reader that is busy for long keeps it for later.
+        """
+        async with self._write_lock:
+            if self._writer is not None:
+                with suppress(sqlite3.Error):
+                    await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def _migrate(self, writer: aiosqlite.Connection) -> None:
         """Bring the schema up to date, one transaction a step."""
@@ -137,12 +156,21 @@ class Database:
                 await transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 await transaction.execute(f"PRAGMA user_version = {version}")
         # An up-to-date file takes no step, yet must prove now that it can be written at all.
-        async with self.transaction():
-            pass
+        async with self.transaction() as transaction:
+            for table in FULL_TEXT_TABLES:
+                # Without it the words of a deleted memory stay in the file. SQLite 3.42 brought it.
+                with suppress(sqlite3.OperationalError):
+                    await transaction.execute(
+                        f"INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', 1)"
+                    )
 
 
 def _uri(path: Path, mode: str) -> str:
     return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+# It logs every statement with its values: at any level, texts have no place in a log.
+logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 
 async def _connect(path: Path, *, read_only: bool) -> aiosqlite.Connection:
@@ -184,8 +212,13 @@ def _prepare_file(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
     except FileExistsError:
-        _inspect(path)
-        path.chmod(FILE_MODE)
+        try:
+            _inspect(path)
+        except OSError as err:
+            raise _unusable("database_cannot_open", path) from err
+        # A file of another owner may be usable although its mode cannot be changed.
+        with suppress(OSError):
+            path.chmod(FILE_MODE)
     except OSError as err:
         raise _unusable("database_cannot_open", path) from err
 

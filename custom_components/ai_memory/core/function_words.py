@@ -1,16 +1,16 @@
 """The words that carry no meaning in a question to a home memory, for ten languages.
 
-Data only. Word search drops them from queries (``fulltext``), duplicate detection ignores articles
-(``restatement``). Nothing is ever dropped from what is stored.
+Data only. Word search (``fulltext``) drops them from queries unless nothing else is left. Nothing
+is ever dropped from what is stored.
 
 The words are folded as ``text_folding.fold`` does. The sets are one for all languages, because a
 question is often mixed and rarely labelled; so a word is left out
 
-- when a household may well mean it, in any of the languages: ``die`` (what batteries do), ``den``,
-  ``bin``, ``fur`` (German *für*), ``van``, ``hat``, ``hay``, ``hoe``, ``dove`` (soap, and Italian
-  for *where*), ``co`` (a gas, and Polish for *what*), ``nas``, ``ai``, ``once`` (Spanish for
-  eleven), ``les`` (Dutch for a lesson), ``was`` (Dutch for laundry), ``mes`` (a month, a knife),
-  ``aus`` (off), or the name of a person: ``will``, ``dan``, ``ella``, ``mia``, ``maja``;
+- when a household may well mean it, in any of the languages: ``den``, ``bin``, ``van``, ``hat``,
+  ``hay``, ``hoe``, ``dove`` (soap, and Italian for *where*), ``co`` (a gas, and Polish for *what*),
+  ``nas``, ``ai``, ``once`` (Spanish for eleven), ``les`` (Dutch for a lesson), ``was`` (Dutch for
+  laundry), ``mes`` (a month, a knife), ``aus`` (off), or the name of a person: ``will``, ``dan``,
+  ``ella``, ``mia``, ``maja``;
 - when it denies: ``not``, ``kein``, ``sin``, ``senza``, ``bez``, and ``no``, ``ne``, ``ni``.
 """
 
@@ -89,15 +89,6 @@ _JAPANESE: Final = """
     あれ それ これ ある いる
 """
 
-_ARTICLES: Final = """
-    a an the
-    der die das den dem des ein eine einen einem einer eines
-    le la les un une
-    el los las una unos unas
-    il lo gli uno
-    de het een
-    os as um uma uns umas
-"""
 
 FUNCTION_WORDS: Final = frozenset(
     f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH} {_ITALIAN} {_DUTCH} {_POLISH} {_PORTUGUESE}".split()
@@ -108,7 +99,3 @@ FUNCTION_WORDS: Final = frozenset(
 # characters are only particles that rarely are part of a noun: not 会, as in 聚会 (a party), nor
 # か, as in かぎ (a key).
 FUNCTION_SUBSTRINGS: Final = frozenset(f"{_CHINESE} {_JAPANESE}".split())
-
-# Only what is an article and little else: texts that differ in nothing but these count as the same.
-# Portuguese "o" and other single letters are left out, or blood group A would restate group O.
-ARTICLES: Final = frozenset(_ARTICLES.split())

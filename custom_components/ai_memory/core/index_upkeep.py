@@ -6,6 +6,7 @@ Until a memory has its vector, words find it.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 from ..embedding.protocol import EngineError
@@ -19,6 +20,7 @@ from .writer import MemoryWriter, Written
 REFUSALS_BEFORE_DISTRUST: Final = 3
 """How many single texts in a row an engine may refuse before it is the engine's fault."""
 
+CHANGES_AT_ONCE: Final = 500
 TOLD_AFTER_VECTORS: Final = 256
 """How many new vectors make progress worth telling."""
 
@@ -46,9 +48,11 @@ class IndexUpkeep:
         """Wait until every memory that can be embedded has its vector in the index."""
         await self._complete.wait()
 
-    def apply(self, written: Written) -> None:
-        """Follow a committed write, at once and without waiting."""
-        for before, after in written.changes:
+    async def apply(self, written: Written) -> None:
+        """Follow a committed write, letting others run where it is a large one."""
+        for number, (before, after) in enumerate(written.changes, start=1):
+            if not number % CHANGES_AT_ONCE:
+                await asyncio.sleep(0)
             changed = after or before
             if changed is None:
                 continue
@@ -107,15 +111,19 @@ class IndexUpkeep:
         finally:
             self._loading = False
             self._changed_while_loading.clear()
-            await loop.run_in_executor(None, batches.close)
+            # A cancelled load may still be fetching: then the generator ends by itself.
+            with suppress(ValueError):
+                await loop.run_in_executor(None, batches.close)
 
     async def _renew_statistics(self, document_count: int) -> None:
-        """Teach the engine all documents again when its statistics rest on other ones."""
+        """Teach the engine the common documents again when its statistics rest on others."""
         engine = self._encoder.engine
         if engine.document_count in {None, document_count}:
             return
         loop = asyncio.get_running_loop()
-        contents = await loop.run_in_executor(None, vectors.load_contents, self._database.path)
+        contents = await loop.run_in_executor(
+            None, vectors.load_common_contents, self._database.path
+        )
         await engine.reset(contents)
 
     async def _embed_missing(self) -> None:

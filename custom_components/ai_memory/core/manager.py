@@ -29,6 +29,7 @@ from .models import (
     Memory,
     MemoryChanges,
     NewMemory,
+    Scope,
     SearchResult,
     UpdateResult,
 )
@@ -36,6 +37,7 @@ from .room_detection import load_vocabulary
 from .search import DEFAULT_MIN_SCORE, MemorySearch
 from .text_input import (
     SUMMARY_LIMIT_CHARACTERS,
+    check_id,
     clean_content,
     clean_query,
     clean_text,
@@ -46,6 +48,7 @@ from .vector_index import Vector
 from .visibility import visible_to
 from .writer import MemoryWriter, Written
 
+CHANGES_AT_ONCE: Final = 500
 FIRST_RETRY_SECONDS: Final = 5.0
 LONGEST_RETRY_SECONDS: Final = 300.0
 
@@ -144,6 +147,11 @@ class MemoryManager:
         return lambda: self._listeners.remove(listener)
 
     @property
+    def max_entries(self) -> int:
+        """How many memories are kept."""
+        return self._max_entries
+
+    @property
     def engine_name(self) -> str:
         """Name of the embedding engine in use."""
         return self._engine.name
@@ -194,9 +202,11 @@ class MemoryManager:
         vector = await self._vector_of(content)
 
         async def write() -> AddResult:
-            surplus = self._census.total + 1 - self._max_entries
+            if self._census.total >= self._max_entries:
+                # Who was used just now must not look unused.
+                await self._usage.flush()
             result, written = await self._writer.add(
-                caller, cleaned, vector, self._now_ms(), surplus
+                caller, cleaned, vector, self._now_ms(), self._max_entries
             )
             await self._committed(written)
             return result
@@ -205,6 +215,7 @@ class MemoryManager:
 
     async def get(self, caller: Caller, memory_id: str) -> Memory:
         """Return one memory by id. Raises NotFoundError and StorageError."""
+        check_id(memory_id)
         async with self._database.reading() as connection:
             memory = await memories.get(connection, caller, memory_id)
         if memory is None:
@@ -239,6 +250,7 @@ class MemoryManager:
 
     async def update(self, caller: Caller, memory_id: str, changes: MemoryChanges) -> UpdateResult:
         """Change a memory. Raises NotFoundError, InvalidInputError and StorageError."""
+        check_id(memory_id)
         content, summary = changes.content, changes.summary
         cleaned = replace(
             changes,
@@ -268,12 +280,15 @@ class MemoryManager:
         Raises InvalidInputError when neither is given, NotFoundError for an id and StorageError.
         """
         cleaned = _cleaned_filters(filters)
-        if memory_id is None and cleaned.empty:
+        if memory_id is not None:
+            check_id(memory_id)
+        elif cleaned.empty:
             raise InvalidInputError("filter_required")
 
         async def write() -> tuple[str, ...]:
             written = await self._writer.delete(caller, memory_id, cleaned, self._now_ms())
             await self._committed(written)
+            await self._database.erase_traces()
             return tuple(before.id for change in written for before, _ in change.changes if before)
 
         return await self._run_to_the_end(write())
@@ -303,25 +318,33 @@ class MemoryManager:
         """Bring everything kept in memory up to date with a commit, then tell the listeners."""
         for one in written:
             self._census.palace = one.palace
-            for before, after in one.changes:
+            for number, (before, after) in enumerate(one.changes, start=1):
                 if before is not None:
                     self._census.remove(before)
                 if after is not None:
                     self._census.add(after)
-            self._upkeep.apply(one)
+                if not number % CHANGES_AT_ONCE:
+                    await asyncio.sleep(0)
+            await self._upkeep.apply(one)
         self._search.forget_visible_sets()
         for one in written:
             self._last_change = self._clock()
             await self._learn(one)
-            change = _change(one, self.counts(), self._last_change)
-            for listener in list(self._listeners):
+            self._tell(_change(one, self.counts(), self._last_change))
+
+    def _tell(self, change: Change) -> None:
+        """Tell every listener; what was committed stays committed whatever they do."""
+        for listener in list(self._listeners):
+            try:
                 listener(change)
+            except Exception:
+                _LOGGER.exception("A listener failed")
 
     async def _learn(self, written: Written) -> None:
         """Tell the engine which documents came and went."""
+        # Statistics show in everybody's scores, so they rest on what everybody may know.
         texts = [
-            (before and before.content, after and after.content)
-            for before, after in written.changes
+            (_common_content(before), _common_content(after)) for before, after in written.changes
         ]
         removed = [before for before, after in texts if before and before != after]
         added = [after for before, after in texts if after and before != after]
@@ -335,7 +358,7 @@ class MemoryManager:
         try:
             while True:
                 try:
-                    await self._upkeep.keep_up(self._census.total)
+                    await self._upkeep.keep_up(self._census.counts().common)
                 except StorageError as err:
                     _LOGGER.warning("Vectors are incomplete, trying again later: %s", err)
                 await asyncio.sleep(pause)
@@ -363,15 +386,21 @@ def _cleaned_filters(filters: Filters) -> Filters:
 def _change(written: Written, counts: Counts, at: datetime) -> Change:
     """Return what listeners are told of one write."""
     subjects = [subject for before, after in written.changes if (subject := after or before)]
+    # The names of places may tell what a private memory is about.
+    public = subjects if all(subject.scope is Scope.COMMON for subject in subjects) else []
     return Change(
         action=written.action,
         memory_ids=tuple(subject.id for subject in subjects),
         scope=_shared([subject.scope for subject in subjects]),
-        wing=_shared([subject.wing for subject in subjects]),
-        room=_shared([subject.room for subject in subjects]),
+        wing=_shared([subject.wing for subject in public]),
+        room=_shared([subject.room for subject in public]),
         counts=counts,
         at=at,
     )
+
+
+def _common_content(memory: Memory | None) -> str | None:
+    return memory.content if memory is not None and memory.scope is Scope.COMMON else None
 
 
 def _shared[T](values: list[T]) -> T | None:

@@ -5,6 +5,7 @@ reads. Rows leave as frozen ``Memory`` values. What a caller may see is always d
 ``visibility``; the full-text rows change in the same statement sequence as the memory itself.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ import aiosqlite
 
 from .fulltext import indexed_text
 from .models import Caller, Filters, Layer, Memory, Scope, Status
+from .schema import FULL_TEXT_TABLES
 from .text_folding import fold
 from .visibility import Clause, SqlValue, visible_to
 
@@ -174,9 +176,18 @@ async def newest(
     return page, next(iter(rows))[0]
 
 
-async def matching(connection: aiosqlite.Connection, clause: Clause) -> list[Memory]:
-    """Return every memory that the clause admits."""
-    return await _select(connection, f"{_SELECT} WHERE {clause.sql}", clause.parameters)
+async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int) -> list[Memory]:
+    """Return memories that the clause admits, in no order."""
+    parameters = clause.parameters | {"limit": limit}
+    return await _select(connection, f"{_SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
+
+
+async def count(connection: aiosqlite.Connection) -> int:
+    """Return how many live memories there are."""
+    rows = await connection.execute_fetchall(
+        "SELECT count(*) FROM memories WHERE status = 'active'"
+    )
+    return int(next(iter(rows))[0])
 
 
 async def visible_sequences(connection: aiosqlite.Connection, clause: Clause) -> str:
@@ -304,6 +315,12 @@ def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str
     return memory.sequence, content, summary, prepared(place)
 
 
+def _full_texts(
+    memories: Sequence[Memory], prepared: Callable[[str], str]
+) -> list[tuple[int, str, str, str]]:
+    return [_full_text(memory, prepared) for memory in memories]
+
+
 async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
     for table, prepared in _FULL_TEXT_TABLES:
         await connection.execute(
@@ -313,12 +330,14 @@ async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
 
 
 async def _unindex(connection: aiosqlite.Connection, memories: Sequence[Memory]) -> None:
+    loop = asyncio.get_running_loop()
     for table, prepared in _FULL_TEXT_TABLES:
+        rows = await loop.run_in_executor(None, _full_texts, memories, prepared)
         await connection.executemany(
             f"INSERT INTO {table} ({table}, rowid, content, summary, place)"
             " VALUES ('delete', ?, ?, ?, ?)",
-            [_full_text(memory, prepared) for memory in memories],
+            rows,
         )
 
 
-_FULL_TEXT_TABLES: Final = (("memory_words", indexed_text), ("memory_trigrams", fold))
+_FULL_TEXT_TABLES: Final = tuple(zip(FULL_TEXT_TABLES, (indexed_text, fold), strict=True))

@@ -1,8 +1,7 @@
 """Recognising that a new memory only says again what is already stored.
 
-Called by the manager before a write. Deliberately strict: the words, their order and every number
-must be the same, so that "freezer at -18" and "freezer at 18", or a fact and its negation, always
-stay two memories. Losing a fact would be worse than keeping it twice.
+Called by the writer before an insert. Deliberately strict: losing a fact would be far worse than
+keeping it twice. Numbers, signs, passwords, units and names that differ in any way stay apart.
 """
 
 from hashlib import blake2b
@@ -10,21 +9,35 @@ import re
 from typing import Final
 import unicodedata
 
-from .function_words import ARTICLES
-
 DIGEST_BYTES: Final = 16
 
-_EDGE_PUNCTUATION: Final = ".,;:!?\"'()[]{}<>«»„“”‘’‚…、。，！？；：「」『』（）·*_`~"
-_JOINERS: Final = re.compile(r"(?<=[^\W\d])['’\-‐‑](?=[^\W\d])")
+# Only at the very start of a sentence does an article change nothing in any of these languages.
+_LEADING_ARTICLES: Final = frozenset(
+    {"the", "der", "die", "das", "le", "la", "les", "el", "los", "las", "il", "lo", "gli", "het"}
+)
+_FULL_STOPS: Final = ".。…．"
+_PLAIN_WORD: Final = re.compile(r"[^\W\d_]+")
+_SPELLINGS: Final = {"wi-fi": "wifi", "wifi": "wifi", "e-mail": "email", "email": "email"}
 
 
 def restatement_digest(text: str) -> bytes:
     """Return 16 bytes that two texts share when one merely restates the other.
 
-    Case, Unicode form, white space, punctuation around words, hyphens inside words and the articles
-    of Western languages make no difference; everything else does.
+    White space, the full stop at the end, a capital at the start of a word and an article at the
+    start of the text make no difference; everything else does.
     """
-    folded = _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
-    words = [word.strip(_EDGE_PUNCTUATION) or word for word in folded.split()]
-    telling = [word for word in words if word not in ARTICLES] or words
-    return blake2b("\x1f".join(telling).encode(), digest_size=DIGEST_BYTES).digest()
+    words = unicodedata.normalize("NFC", text).split()
+    if words:
+        words[-1] = words[-1].rstrip(_FULL_STOPS) or words[-1]
+    words = [_spelled(word) for word in words]
+    if len(words) > 1 and words[0] in _LEADING_ARTICLES:
+        del words[0]
+    return blake2b("\x1f".join(words).encode(), digest_size=DIGEST_BYTES).digest()
+
+
+def _spelled(word: str) -> str:
+    """Return a word without the capital that a sentence or a noun gives it; others stay exact."""
+    lowered = word.lower()
+    if lowered in _SPELLINGS:
+        return _SPELLINGS[lowered]
+    return lowered if _PLAIN_WORD.fullmatch(word) and word[1:] == lowered[1:] else word

@@ -112,6 +112,8 @@ _VERSION_1: Final = (
     """,
 )
 
+FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
+
 MIGRATIONS: Final = (_VERSION_1,)
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

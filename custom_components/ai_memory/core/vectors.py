@@ -40,7 +40,9 @@ _MISSING_COUNT: Final = """
     SELECT (SELECT count(*) FROM memories)
         - (SELECT count(*) FROM embeddings WHERE fingerprint = ?)
 """
-_CONTENTS: Final = "SELECT content FROM memories ORDER BY sequence"
+_COMMON_CONTENTS: Final = """
+    SELECT content FROM memories WHERE scope = 'common' ORDER BY sequence
+"""
 _LOAD: Final = """
     SELECT sequence, vector FROM embeddings WHERE fingerprint = ? ORDER BY sequence
 """
@@ -134,10 +136,10 @@ def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix
             yield sequences, block
 
 
-def load_contents(path: Path) -> list[str]:
-    """Return the content of every memory; blocking."""
+def load_common_contents(path: Path) -> list[str]:
+    """Return the content of every common memory; blocking."""
     with closing(_connect(path)) as connection:
-        return [content for (content,) in connection.execute(_CONTENTS)]
+        return [content for (content,) in connection.execute(_COMMON_CONTENTS)]
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ the manager brings the index, the census and the listeners up to date.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import aiosqlite
 from ulid_transform import ulid_at_time
@@ -29,6 +30,8 @@ from .restatement import restatement_digest
 from .vector_index import Vector
 from .vectors import Unembedded
 from .visibility import SqlValue, visible_to
+
+REMOVED_AT_ONCE: Final = 200
 
 type MemoryChange = tuple[Memory | None, Memory | None]
 
@@ -55,9 +58,9 @@ class MemoryWriter:
         self._engine = engine
 
     async def add(
-        self, caller: Caller, new: NewMemory, vector: Vector | None, now_ms: int, surplus: int
+        self, caller: Caller, new: NewMemory, vector: Vector | None, now_ms: int, capacity: int
     ) -> tuple[AddResult, list[Written]]:
-        """Insert a memory, or refresh the one it restates; evict ``surplus`` others on insertion.
+        """Insert a memory, or refresh the one it restates; on insertion evict beyond ``capacity``.
 
         ``new`` is cleaned and has its place. Raises InvalidInputError and StorageError.
         """
@@ -92,10 +95,11 @@ class MemoryWriter:
             added = await _record(connection, caller, Action.ADDED, now_ms, [(None, memory)])
             written = [replace(added, vector=vector)]
             result = AddResult(memory=memory, refreshed=False, evicted=(), evicted_count=0)
+            surplus = await memories.count(connection) - capacity
             if surplus > 0:
                 evicted, seen = await _evict(connection, caller, memory, now_ms, surplus)
-                written.append(evicted)
                 result = replace(result, evicted=seen, evicted_count=len(evicted.changes))
+                written += [evicted] if evicted.changes else []
             return result, written
 
     async def update(
@@ -161,13 +165,14 @@ class MemoryWriter:
                     sql=f"{clause.sql} AND m.id = :id",
                     parameters=clause.parameters | {"id": memory_id},
                 )
-            doomed = await memories.matching(connection, clause)
-            if memory_id is not None and not doomed:
+            gone: list[MemoryChange] = []
+            while doomed := await memories.matching(connection, clause, REMOVED_AT_ONCE):
+                await memories.remove(connection, doomed)
+                gone += [(memory, None) for memory in doomed]
+            if memory_id is not None and not gone:
                 raise NotFoundError("memory_not_found", id=memory_id)
-            if not doomed:
+            if not gone:
                 return []
-            await memories.remove(connection, doomed)
-            gone: list[MemoryChange] = [(memory, None) for memory in doomed]
             return [await _record(connection, caller, Action.DELETED, now_ms, gone)]
 
     async def store_vectors(
@@ -217,9 +222,9 @@ def _owner(caller: Caller, scope: Scope) -> dict[str, SqlValue]:
     if scope is Scope.COMMON:
         return {"owner_agent": None, "owner_user": None}
     agent = caller.agent or caller.provider
-    if agent is None:
+    if not agent:
         raise InvalidInputError("private_needs_agent")
-    return {"owner_agent": agent, "owner_user": caller.user}
+    return {"owner_agent": agent, "owner_user": caller.user or None}
 
 
 def _changed(before: Memory, changes: MemoryChanges) -> Memory:
@@ -236,17 +241,24 @@ async def _evict(
     connection: aiosqlite.Connection, caller: Caller, keep: Memory, now_ms: int, surplus: int
 ) -> tuple[Written, tuple[MemoryReference, ...]]:
     """Remove the least valuable memories; the caller is told only of those it could see."""
-    doomed = await memories.least_valuable(connection, keep.sequence, surplus)
-    visible = await memories.by_sequences(
-        connection, visible_to(caller, Filters()), [memory.sequence for memory in doomed]
-    )
-    await memories.remove(connection, doomed)
-    gone: list[MemoryChange] = [(memory, None) for memory in doomed]
+    gone: list[MemoryChange] = []
+    seen: list[MemoryReference] = []
+    while surplus > len(gone):
+        limit = min(surplus - len(gone), REMOVED_AT_ONCE)
+        doomed = await memories.least_valuable(connection, keep.sequence, limit)
+        if not doomed:
+            break
+        visible = await memories.by_sequences(
+            connection, visible_to(caller, Filters()), [memory.sequence for memory in doomed]
+        )
+        seen += [
+            MemoryReference(id=memory.id, wing=memory.wing, room=memory.room)
+            for memory in visible.values()
+        ]
+        await memories.remove(connection, doomed)
+        gone += [(memory, None) for memory in doomed]
     written = await _record(connection, caller, Action.EVICTED, now_ms, gone)
-    return written, tuple(
-        MemoryReference(id=memory.id, wing=memory.wing, room=memory.room)
-        for memory in visible.values()
-    )
+    return written, tuple(seen)
 
 
 async def _record(

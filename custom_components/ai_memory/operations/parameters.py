@@ -56,10 +56,14 @@ class Parameter:
     def _text(self, raw: object) -> str:
         if isinstance(raw, bool) or not isinstance(raw, str | int | float):
             raise InvalidInputError("not_text", field=self.name)
-        return str(raw)
+        try:
+            return str(raw)
+        except ValueError:
+            # A number with more digits than Python is willing to write.
+            raise InvalidInputError("not_text", field=self.name) from None
 
     def _choice(self, raw: object) -> str:
-        chosen = str(raw).strip().lower()
+        chosen = raw.strip().lower() if isinstance(raw, str) else ""
         if chosen not in self.choices:
             choices = ", ".join(self.choices)
             raise InvalidInputError("unknown_choice", field=self.name, choices=choices)
