@@ -119,6 +119,7 @@ class MemoryManager:
             self._last_change = await memories.last_change(connection)
             self._engine.remember(await vectors.fingerprints(connection))
         self._census = Census(counted, size)
+        self._writer.total = self._census.total
         try:
             await self._engine.start()
         except EngineError as err:
@@ -202,7 +203,7 @@ class MemoryManager:
         vector = await self._vector_of(content)
 
         async def write() -> AddResult:
-            if self._census.total >= self._max_entries:
+            if self._writer.total >= self._max_entries:
                 # Who was used just now must not look unused.
                 await self._usage.flush()
             result, written = await self._writer.add(

@@ -182,14 +182,6 @@ async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int)
     return await _select(connection, f"{_SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
 
 
-async def count(connection: aiosqlite.Connection) -> int:
-    """Return how many live memories there are."""
-    rows = await connection.execute_fetchall(
-        "SELECT count(*) FROM memories WHERE status = 'active'"
-    )
-    return int(next(iter(rows))[0])
-
-
 async def visible_sequences(connection: aiosqlite.Connection, clause: Clause) -> str:
     """Return the sequences that the clause admits as one JSON array, cheap at any size."""
     rows = await connection.execute_fetchall(f"{_SEQUENCES} WHERE {clause.sql}", clause.parameters)

@@ -56,6 +56,7 @@ class MemoryWriter:
         """Keep the database and the engine under whose fingerprint vectors are stored."""
         self._database = database
         self._engine = engine
+        self.total = 0
 
     async def add(
         self, caller: Caller, new: NewMemory, vector: Vector | None, now_ms: int, capacity: int
@@ -65,42 +66,11 @@ class MemoryWriter:
         ``new`` is cleaned and has its place. Raises InvalidInputError and StorageError.
         """
         async with self._database.transaction() as connection:
-            place = await palace.ensure_place(connection, new.wing or "", new.room or "", now_ms)
-            scope = new.scope or place.default_scope
-            values: dict[str, SqlValue] = {
-                "content": new.content,
-                "summary": new.summary,
-                "restatement": restatement_digest(new.content),
-                "room_id": place.room_id,
-                "scope": scope,
-                "layer": new.layer,
-                "now_ms": now_ms,
-                **_owner(caller, scope),
-            }
-            known = await memories.restated(connection, values)
-            if known is not None:
-                return await self._refresh(connection, caller, known, values)
-            memory = await memories.insert(
-                connection,
-                values
-                | {
-                    "id": ulid_at_time(now_ms / 1000),
-                    "type": new.type,
-                    "language": caller.language,
-                    "source": caller.source,
-                },
+            result, written = await self._add(
+                connection, caller, new, vector, now_ms=now_ms, capacity=capacity
             )
-            if vector is not None:
-                await self._store_vector(connection, memory, vector)
-            added = await _record(connection, caller, Action.ADDED, now_ms, [(None, memory)])
-            written = [replace(added, vector=vector)]
-            result = AddResult(memory=memory, refreshed=False, evicted=(), evicted_count=0)
-            surplus = await memories.count(connection) - capacity
-            if surplus > 0:
-                evicted, seen = await _evict(connection, caller, memory, now_ms, surplus)
-                result = replace(result, evicted=seen, evicted_count=len(evicted.changes))
-                written += [evicted] if evicted.changes else []
-            return result, written
+        self._count(written)
+        return result, written
 
     async def update(
         self,
@@ -173,7 +143,9 @@ class MemoryWriter:
                 raise NotFoundError("memory_not_found", id=memory_id)
             if not gone:
                 return []
-            return [await _record(connection, caller, Action.DELETED, now_ms, gone)]
+            written = [await _record(connection, caller, Action.DELETED, now_ms, gone)]
+        self._count(written)
+        return written
 
     async def store_vectors(
         self, made: Sequence[tuple[Unembedded, Vector]]
@@ -189,6 +161,59 @@ class MemoryWriter:
                 for memory, vector in made
                 if await vectors.store(connection, memory, fingerprint, vector)
             ]
+
+    async def _add(
+        self,
+        connection: aiosqlite.Connection,
+        caller: Caller,
+        new: NewMemory,
+        vector: Vector | None,
+        *,
+        now_ms: int,
+        capacity: int,
+    ) -> tuple[AddResult, list[Written]]:
+        place = await palace.ensure_place(connection, new.wing or "", new.room or "", now_ms)
+        scope = new.scope or place.default_scope
+        values: dict[str, SqlValue] = {
+            "content": new.content,
+            "summary": new.summary,
+            "restatement": restatement_digest(new.content),
+            "room_id": place.room_id,
+            "scope": scope,
+            "layer": new.layer,
+            "now_ms": now_ms,
+            **_owner(caller, scope),
+        }
+        known = await memories.restated(connection, values)
+        if known is not None:
+            return await self._refresh(connection, caller, known, values)
+        memory = await memories.insert(
+            connection,
+            values
+            | {
+                "id": ulid_at_time(now_ms / 1000),
+                "type": new.type,
+                "language": caller.language,
+                "source": caller.source,
+            },
+        )
+        if vector is not None:
+            await self._store_vector(connection, memory, vector)
+        added = await _record(connection, caller, Action.ADDED, now_ms, [(None, memory)])
+        written = [replace(added, vector=vector)]
+        result = AddResult(memory=memory, refreshed=False, evicted=(), evicted_count=0)
+        surplus = self.total + 1 - capacity
+        if surplus > 0:
+            evicted, seen = await _evict(connection, caller, memory, now_ms, surplus)
+            result = replace(result, evicted=seen, evicted_count=len(evicted.changes))
+            written += [evicted] if evicted.changes else []
+        return result, written
+
+    def _count(self, written: Sequence[Written]) -> None:
+        """Follow a commit before the next transaction can begin, which nothing awaited lets it."""
+        for one in written:
+            for before, after in one.changes:
+                self.total += (after is not None) - (before is not None)
 
     async def _store_vector(
         self, connection: aiosqlite.Connection, memory: Memory, vector: Vector
