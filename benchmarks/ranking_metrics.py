@@ -15,8 +15,13 @@ _SEED: Final = 20261130
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Recall is the share of relevant memories among the first so many; ``found`` counts hits."""
+    """What one ranking is worth.
 
+    ``hit_1`` is 1 where the first memory is relevant; recall is the share of relevant memories
+    among the first so many; ``found`` counts what was returned.
+    """
+
+    hit_1: float
     recall_1: float
     recall_5: float
     recall_10: float
@@ -29,7 +34,7 @@ class Scores:
 def scores_of(ranked: Sequence[str], relevant: frozenset[str]) -> Scores:
     """Return the scores of one ranking, all zero where nothing is relevant."""
     if not relevant:
-        return Scores(0, 0, 0, 0, 0, 0, len(ranked))
+        return Scores(0, 0, 0, 0, 0, 0, 0, len(ranked))
     places = [place for place, found in enumerate(ranked, start=1) if found in relevant]
     first, five, ten, twenty = (
         sum(place <= cut for place in places) / len(relevant) for cut in CUTS
@@ -37,7 +42,8 @@ def scores_of(ranked: Sequence[str], relevant: frozenset[str]) -> Scores:
     gain = sum(1 / log2(place + 1) for place in places if place <= GAIN_CUT)
     ideal = sum(1 / log2(place + 1) for place in range(1, min(len(relevant), GAIN_CUT) + 1))
     mrr = 1 / places[0] if places else 0.0
-    return Scores(first, five, ten, twenty, mrr, gain / ideal, len(ranked))
+    hit = float(places[:1] == [1])
+    return Scores(hit, first, five, ten, twenty, mrr, gain / ideal, len(ranked))
 
 
 def interval(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:

@@ -137,7 +137,7 @@ def table(name: str, answered: Sequence[Answered]) -> list[dict[str, Any]]:
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
     """Print the figures that people compare, ours beside FTS5 alone."""
-    fields = [f"recall_{cut}" for cut in CUTS] + ["mrr", "ndcg_10"]
+    fields = ["hit_1", *(f"recall_{cut}" for cut in CUTS), "mrr", "ndcg_10"]
     print(f"{'set':<12}{'group':<18}{'n':>5}  " + "".join(f"{name:>22}" for name in fields))
     for row in rows:
         head = f"{row['set']:<12}{row['group']:<18}{row['questions']:>5}  "
