@@ -1,5 +1,7 @@
 """Setting the integration up, tearing it down and failing with advice."""
 
+import asyncio
+import logging
 from pathlib import Path
 import sqlite3
 
@@ -12,7 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.ai_memory import async_migrate_entry
 from custom_components.ai_memory.const import DOMAIN
-from custom_components.ai_memory.core import Caller, Filters, NewMemory
+from custom_components.ai_memory.core import Caller, Filters, MemoryManager, NewMemory, Scope
 
 AUTOMATION = Caller(source="service")
 
@@ -251,3 +253,57 @@ async def test_only_an_entry_of_a_newer_kind_is_refused(
     await hass.config_entries.async_setup(entry.entry_id)
     assert entry.state is state
     assert (entry.version, entry.minor_version, dict(entry.data)) == (version, minor, data)
+
+
+async def test_an_option_saved_while_the_memory_opens_is_not_lost(
+    hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, go_on = asyncio.Event(), asyncio.Event()
+    really_open = MemoryManager.open
+
+    async def slow_open(manager: MemoryManager) -> None:
+        opening.set()
+        await go_on.wait()
+        await really_open(manager)
+
+    monkeypatch.setattr(MemoryManager, "open", slow_open)
+    entry.add_to_hass(hass)
+    setting_up = hass.async_create_task(hass.config_entries.async_setup(entry.entry_id))
+    await opening.wait()
+    hass.config_entries.async_update_entry(entry, options={"max_entries": 5000})
+    go_on.set()
+    await setting_up
+    await hass.async_block_till_done()
+    assert entry.runtime_data.manager.max_entries == 5000
+
+
+async def test_a_set_up_that_fails_in_the_middle_leaves_nothing_open(
+    hass: HomeAssistant, entry: MockConfigEntry, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def explode(_engine: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("custom_components.ai_memory.embedding.tfidf.TfidfEngine.start", explode)
+    entry.add_to_hass(hass)
+    assert not await hass.config_entries.async_setup(entry.entry_id)
+    assert not path.with_name("ai_memory.db-wal").exists()
+
+
+async def test_no_text_reaches_the_log_even_when_everything_is_logged(
+    hass: HomeAssistant, loaded: MockConfigEntry, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    manager = loaded.runtime_data.manager
+    await manager.add(AUTOMATION, NewMemory(content="Xylophone quagmire", scope=Scope.COMMON))
+    await manager.search(AUTOMATION, Filters(), "xylophone", 5)
+    assert "xylophone" not in caplog.text.lower()
+
+
+@pytest.mark.parametrize("max_entries", [None, "5", 2.5, 0, -5])
+async def test_damaged_settings_fall_back_to_the_default(
+    hass: HomeAssistant, max_entries: object
+) -> None:
+    entry = MockConfigEntry(domain=DOMAIN, version=4, data={"max_entries": max_entries})
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.runtime_data.manager.max_entries == 1000

@@ -272,3 +272,19 @@ async def test_a_cancelled_write_is_finished_and_counted(
     await asyncio.gather(*memory._writes)
     assert memory.counts().total == 1
     assert (await memory.latest(anna, Filters(), 5)).total == 1
+
+
+@pytest.mark.parametrize("target", ["nowhere", "memory.db"])
+async def test_a_link_to_nothing_is_refused(path: Path, target: str) -> None:
+    path.symlink_to(path.with_name(target))
+    assert (await _opening_refusal(path)).key == "database_cannot_open"
+
+
+async def test_a_reader_that_meets_the_end_is_told_so(memory: MemoryManager, anna: Caller) -> None:
+    await memory.add(anna, NewMemory(content="The ladder is in the shed"))
+    reads = [asyncio.create_task(memory.latest(anna, Filters(), 5)) for _ in range(50)]
+    await asyncio.sleep(0)
+    await memory.close()
+    results = await asyncio.gather(*reads, return_exceptions=True)
+    failures = [result for result in results if isinstance(result, BaseException)]
+    assert {getattr(failure, "key", failure) for failure in failures} <= {"database_closed"}
