@@ -146,7 +146,6 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
     @callback
     def fire(change: Change) -> None:
         """Tell the bus what changed: ids, places and counts, never text."""
-        counts = change.counts
         hass.bus.async_fire(
             EVENT_UPDATED,
             {
@@ -156,11 +155,7 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
                 "scope": change.scope.value if change.scope else None,
                 "wing": change.wing,
                 "room": change.room,
-                "counts": {
-                    "common": counts.common,
-                    "private": counts.private,
-                    "total": counts.total,
-                },
+                "counts": change.counts.by_scope,
             },
         )
 

@@ -32,9 +32,7 @@ async def async_get_config_entry_diagnostics(
             "vectors": manager.vector_count,
         },
         "memories": {
-            "total": counts.total,
-            "common": counts.common,
-            "private": counts.private,
+            **counts.by_scope,
             "layers": counts.layers,
             "wings": counts.wing_total,
             "rooms": counts.room_total,

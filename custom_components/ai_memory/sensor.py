@@ -70,11 +70,7 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
                 "vectors": self._manager.vector_count,
             },
             "last_updated": last_change.isoformat() if last_change else None,
-            "memory_counts": {
-                "common": counts.common,
-                "private": counts.private,
-                "total": counts.total,
-            },
+            "memory_counts": counts.by_scope,
             # The identity text, layer 0, is not a memory and is never counted.
             "layer_distribution": {"L0": 0}
             | {f"L{layer}": count for layer, count in counts.layers.items()},

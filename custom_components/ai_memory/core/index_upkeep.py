@@ -21,6 +21,8 @@ REFUSALS_BEFORE_DISTRUST: Final = 3
 """How many single texts in a row an engine may refuse before it is the engine's fault."""
 
 CHANGES_AT_ONCE: Final = 500
+"""How many changes of one write are followed before the event loop gets its turn."""
+
 TOLD_AFTER_VECTORS: Final = 256
 """How many new vectors make progress worth telling."""
 
@@ -166,13 +168,13 @@ class IndexUpkeep:
         fingerprint = self._encoder.engine.fingerprint
         made: list[tuple[Unembedded, Vector]] = []
         new: list[Unembedded] = []
-        for row in rows:
-            async with self._database.reading() as connection:
+        async with self._database.reading() as connection:
+            for row in rows:
                 known = await vectors.known(connection, row.content, fingerprint)
-            if known is None:
-                new.append(row)
-            else:
-                made.append((row, known))
+                if known is None:
+                    new.append(row)
+                else:
+                    made.append((row, known))
         if new:
             made += await self._embed_new(new)
         return made

@@ -18,7 +18,7 @@ from .census import Census
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
 from .errors import InvalidInputError, NotFoundError, StorageError
-from .index_upkeep import IndexUpkeep
+from .index_upkeep import CHANGES_AT_ONCE, IndexUpkeep
 from .models import (
     AddResult,
     Caller,
@@ -48,7 +48,6 @@ from .vector_index import Vector
 from .visibility import visible_to
 from .writer import MemoryWriter, Written
 
-CHANGES_AT_ONCE: Final = 500
 FIRST_RETRY_SECONDS: Final = 5.0
 LONGEST_RETRY_SECONDS: Final = 300.0
 
@@ -288,8 +287,9 @@ class MemoryManager:
 
         async def write() -> tuple[str, ...]:
             written = await self._writer.delete(caller, memory_id, cleaned, self._now_ms())
-            await self._committed(written)
-            await self._database.erase_traces()
+            if written:
+                await self._committed(written)
+                await self._database.erase_traces()
             return tuple(before.id for change in written for before, _ in change.changes if before)
 
         return await self._run_to_the_end(write())

@@ -215,6 +215,11 @@ class Counts:
         """All memories."""
         return self.common + self.private
 
+    @property
+    def by_scope(self) -> dict[str, int]:
+        """The figures by scope, as doors show them."""
+        return {"common": self.common, "private": self.private, "total": self.total}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:

@@ -40,11 +40,6 @@ class UsageLog:
         """Note a memory that was asked for by id."""
         self._note(sequence, at).fetched += 1
 
-    @property
-    def pending(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self._pending)
-
     async def flush(self) -> None:
         """Write what was noted; on failure it is kept for the next time. Raises StorageError."""
         batch, self._pending = self._pending, {}
