@@ -19,7 +19,6 @@ from .const import (
     CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
     DATABASE_FILE_NAME,
-    DEFAULT_EMBED_TIMEOUT_SECONDS,
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
     EVENT_UPDATED,
@@ -28,6 +27,7 @@ from .const import (
     MAX_ENTRIES_MINIMUM,
 )
 from .core import (
+    DEFAULT_QUERY_TIMEOUT_SECONDS,
     Change,
     Database,
     DatabaseLockedError,
@@ -102,7 +102,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         Database(Path(hass.config.path(DATABASE_FILE_NAME))),
         make_engine(hass, settings),
         max_entries=_max_entries(settings),
-        query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_EMBED_TIMEOUT_SECONDS),
+        query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
 

@@ -47,7 +47,6 @@ from .const import (
     CONF_QUERY_INSTRUCTION,
     CONF_REMOTE_URL,
     DEFAULT_ASSIST_TOOLS,
-    DEFAULT_EMBED_TIMEOUT_SECONDS,
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
     EMBED_TIMEOUT_MAXIMUM_SECONDS,
@@ -58,6 +57,7 @@ from .const import (
     NAME,
     REMOTE_KEYS,
 )
+from .core import DEFAULT_QUERY_TIMEOUT_SECONDS
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
 from .embedding.errors import EngineReason, EngineUnavailableError
 from .embedding.ollama import (
@@ -411,7 +411,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
     if HAS_LLM_PLATFORM:
         fields[vol.Required(CONF_ASSIST_TOOLS, default=DEFAULT_ASSIST_TOOLS)] = BooleanSelector()
     if engine in DEFAULT_URLS:
-        seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_EMBED_TIMEOUT_SECONDS)
+        seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
         fields[seconds] = _SECONDS
         fields |= {vol.Optional(name): _LINES for name in _INSTRUCTIONS}
     return fields
@@ -454,7 +454,7 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     wanted = user_input[CONF_MAX_ENTRIES]
     if not MAX_ENTRIES_MINIMUM <= wanted <= MAX_ENTRIES_MAXIMUM or wanted != int(wanted):
         errors[CONF_MAX_ENTRIES] = "max_entries_out_of_range"
-    seconds = user_input.get(CONF_EMBED_TIMEOUT, DEFAULT_EMBED_TIMEOUT_SECONDS)
+    seconds = user_input.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS)
     if not EMBED_TIMEOUT_MINIMUM_SECONDS <= seconds <= EMBED_TIMEOUT_MAXIMUM_SECONDS:
         errors[CONF_EMBED_TIMEOUT] = "embed_timeout_out_of_range"
     if errors:

@@ -22,7 +22,6 @@ REMOTE_KEYS: Final = (CONF_REMOTE_URL, CONF_API_KEY, CONF_MODEL_NAME)
 """What the config entry holds for an engine with a server, and for no other."""
 
 DEFAULT_ASSIST_TOOLS: Final = True
-DEFAULT_EMBED_TIMEOUT_SECONDS: Final = 2.0
 DEFAULT_MAX_ENTRIES: Final = 1_000
 EMBED_TIMEOUT_MINIMUM_SECONDS: Final = 0.1
 EMBED_TIMEOUT_MAXIMUM_SECONDS: Final = 30.0

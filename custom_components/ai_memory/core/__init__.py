@@ -4,6 +4,7 @@ Nothing below this package imports Home Assistant.
 """
 
 from .database import Database
+from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS
 from .errors import (
     AccessDeniedError,
     AiMemoryError,
@@ -38,6 +39,7 @@ from .text_input import clean_text
 
 __all__ = [
     "DEFAULT_MIN_SCORE",
+    "DEFAULT_QUERY_TIMEOUT_SECONDS",
     "SCHEMA_VERSION",
     "Access",
     "AccessDeniedError",
