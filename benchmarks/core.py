@@ -32,8 +32,13 @@ from custom_components.ai_memory.core import (
     SearchResult,
     memories,
     palace,
+    vectors,
 )
+from custom_components.ai_memory.core.exact_vectors import ExactVectors
+from custom_components.ai_memory.core.packed_vectors import PackedVectors
 from custom_components.ai_memory.core.restatement import restatement_digest
+from custom_components.ai_memory.core.sign_bits import SignBits
+from custom_components.ai_memory.core.vector_index import Rows, VectorIndex, VisibleSet
 from custom_components.ai_memory.core.visibility import SqlValue
 from custom_components.ai_memory.embedding import (
     DEFAULT_ENGINE,
@@ -43,6 +48,7 @@ from custom_components.ai_memory.embedding import (
     TextKind,
     create_engine,
 )
+from custom_components.ai_memory.embedding.ranking import RankingProfile, ranking_of
 
 __all__ = [
     "DATABASE_FILE_NAME",
@@ -53,18 +59,27 @@ __all__ = [
     "Database",
     "EmbeddingEngine",
     "EngineSettings",
+    "ExactVectors",
     "Filters",
     "FloatMatrix",
     "Layer",
     "Memory",
     "MemoryManager",
     "NewMemory",
+    "PackedVectors",
+    "RankingProfile",
+    "Rows",
     "Scope",
     "SearchResult",
+    "SignBits",
     "SqlValue",
     "TextKind",
+    "VectorIndex",
+    "VisibleSet",
     "create_engine",
     "memories",
     "palace",
+    "ranking_of",
     "restatement_digest",
+    "vectors",
 ]

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import FloatMatrix, TextKind
+from .core import FloatMatrix, RankingProfile, TextKind, ranking_of
 
 MEMORIES_A_SUBJECT: Final = 10
 LONG_EVERY: Final = 10
@@ -194,6 +194,11 @@ class ProjectionEngine:
     def batch_size(self) -> int:
         """As many texts at once as one transaction of the benchmark may hold."""
         return self._BATCH_TEXTS
+
+    @property
+    def ranking(self) -> RankingProfile:
+        """Return the profile of a sentence encoder, for which it stands in."""
+        return ranking_of("")
 
     def remember(self, fingerprints: Sequence[str]) -> None:
         """Have one revision for ever."""

@@ -34,7 +34,7 @@ from .core import (
     MemoryManager,
     StorageError,
 )
-from .engine_setup import make_engine, watch_engine
+from .engine_setup import forget_builtin_refused, make_engine, watch_engine
 from .migration import async_migrate_entry
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
 from .services import async_setup_services
@@ -94,6 +94,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) ->
 async def async_remove_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
     """Keep the database, which is the user's, and drop what was said about it."""
     ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
+    forget_builtin_refused(hass)
 
 
 def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryManager:

@@ -1,8 +1,10 @@
 """The flows of the one config entry: set-up, reconfiguration, a new key, and the options.
 
 All of them ask for the engine with the same steps: engine, connection, model, and a download where
-an Ollama server does not have the model yet. Which server and model is in the entry's data; what
-may be tuned is in its options. An update listener reloads the entry, so no flow does.
+an Ollama server does not have the model yet. The built-in model is installed and tried instead;
+where it can't be had, set-up goes on with word statistics, and the other flows keep the engine in
+force and say why. Which server and model is in the entry's data; what may be tuned is in its
+options. An update listener reloads the entry, so no flow does.
 """
 
 from abc import ABC, abstractmethod
@@ -59,6 +61,7 @@ from .const import (
 )
 from .core import DEFAULT_QUERY_TIMEOUT_SECONDS
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
+from .embedding.builtin import ENGINE_NAME as BUILTIN
 from .embedding.errors import EngineReason, EngineUnavailableError
 from .embedding.ollama import (
     DEFAULT_MODEL,
@@ -71,7 +74,14 @@ from .embedding.openai_compatible import (
     ENGINE_NAME as OPENAI_COMPATIBLE,
     list_models as list_openai_models,
 )
-from .engine_setup import DEFAULT_URLS, make_engine, without_userinfo
+from .engine_setup import (
+    DEFAULT_URLS,
+    builtin_text,
+    make_engine,
+    tell_builtin_refused,
+    try_engine,
+    without_userinfo,
+)
 from .ha_compat import HAS_LLM_PLATFORM, vol
 from .runtime import settings_of
 
@@ -115,6 +125,14 @@ class _EngineSteps(ConfigEntryBaseFlow, ABC):
     _models: list[str] | None = None
     _pull: asyncio.Task[None] | None = None
     _pull_error: str | None = None
+    _typed: Mapping[str, Any] = MappingProxyType({})
+    _trial: asyncio.Task[None] | None = None
+    _refusal: str | None = None
+
+    @property
+    @abstractmethod
+    def _step_after_refusal(self) -> str:
+        """Return the step that goes on where the built-in model can't be had."""
 
     @abstractmethod
     def _settings(self) -> Mapping[str, Any]:
@@ -125,11 +143,37 @@ class _EngineSteps(ConfigEntryBaseFlow, ABC):
         """Save what was chosen."""
 
     async def _choose(self, chosen: dict[str, Any]) -> ConfigFlowResult:
-        """Go on with the server of the chosen engine, if it has one."""
+        """Go on with what the chosen engine needs: a server, a package or nothing."""
         self._chosen = chosen
-        if chosen[CONF_EMBEDDING_ENGINE] not in DEFAULT_URLS:
+        if self._engine == BUILTIN:
+            return await self.async_step_builtin()
+        if self._engine not in DEFAULT_URLS:
             return self._finish()
         return await self.async_step_connection()
+
+    async def async_step_builtin(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Install the built-in model and find out whether this machine can run it."""
+        if self._trial is None:
+            self._trial = self.hass.async_create_background_task(
+                try_engine(self.hass, self._chosen), "ai_memory trial"
+            )
+        if not self._trial.done():
+            return self.async_show_progress(
+                step_id="builtin", progress_action="install", progress_task=self._trial
+            )
+        trial, self._trial = self._trial, None
+        try:
+            trial.result()
+        except EngineError as err:
+            self._refusal = err.reason
+            return self.async_show_progress_done(next_step_id=self._step_after_refusal)
+        return self.async_show_progress_done(next_step_id="tried")
+
+    async def async_step_tried(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Go on once the built-in model has shown that it works."""
+        return self._finish()
 
     async def async_step_connection(
         self, user_input: dict[str, Any] | None = None
@@ -191,6 +235,17 @@ class _EngineSteps(ConfigEntryBaseFlow, ABC):
     async def async_step_pulled(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Go on once the model is there."""
         return self._finish()
+
+    def _take_refusal(self) -> tuple[dict[str, str], dict[str, Any]]:
+        """Return why the built-in model was refused, by field, and what to show in the form."""
+        refusal, self._refusal = self._refusal, None
+        shown = _suggestions(self._settings())
+        if refusal is None:
+            return {}, shown
+        typed = {
+            name: value for name, value in self._typed.items() if name != CONF_EMBEDDING_ENGINE
+        }
+        return {CONF_EMBEDDING_ENGINE: builtin_text(refusal)}, shown | typed
 
     @property
     def _engine(self) -> str:
@@ -308,19 +363,33 @@ class AiMemoryConfigFlow(_EngineSteps, ConfigFlow, domain=DOMAIN):
         """Return the options."""
         return AiMemoryOptionsFlow()
 
+    async def async_step_builtin_refused(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Go on with word statistics, and leave a repair issue that says why."""
+        if self._refusal is not None:
+            tell_builtin_refused(self.hass, self._refusal)
+        self._chosen[CONF_EMBEDDING_ENGINE] = DEFAULT_ENGINE
+        return self._finish()
+
+    @property
+    def _step_after_refusal(self) -> str:
+        return "reconfigure" if self.source == SOURCE_RECONFIGURE else "builtin_refused"
+
     async def _first_step(
         self, step_id: str, user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        errors: dict[str, str] = {}
-        if user_input is not None:
+        errors, shown = self._take_refusal()
+        # A client may answer the end of the trial with an empty form.
+        if user_input and not errors:
             chosen, errors = _checked(user_input)
             if not errors:
+                self._typed = user_input
                 return await self._choose(chosen)
+            shown = user_input
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(
-                vol.Schema(_main_fields()), user_input or _suggestions(self._settings())
-            ),
+            data_schema=self.add_suggested_values_to_schema(vol.Schema(_main_fields()), shown),
             errors=errors,
             description_placeholders=_limits(),
         )
@@ -344,31 +413,33 @@ class AiMemoryOptionsFlow(_EngineSteps, OptionsFlow):
     """Tune the memory, and change its engine like reconfiguration does."""
 
     _options: dict[str, Any]
+    _step_after_refusal = "init"
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show and take every option."""
-        errors: dict[str, str] = {}
+        errors, shown = self._take_refusal()
         fields = _option_fields(_engine_of(self._settings()))
-        if user_input is not None:
+        # A client may answer the end of the trial with an empty form.
+        if user_input and not errors:
             wanted, errors = _checked(user_input)
             if not errors:
-                return await self._take(wanted, hidden=self._options_beside(fields))
+                self._typed = user_input
+                return await self._take({**wanted}, hidden=self._options_beside(fields))
+            shown = user_input
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(
-                vol.Schema(fields), user_input or _suggestions(self._settings())
-            ),
+            data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
             errors=errors,
             description_placeholders=_limits() | _time_limits(),
         )
 
     async def _take(self, wanted: dict[str, Any], hidden: Mapping[str, Any]) -> ConfigFlowResult:
         engine = wanted.pop(CONF_EMBEDDING_ENGINE)
-        ask_again = wanted.pop(CONF_EDIT_CONNECTION, True)
+        ask_again = wanted.pop(CONF_EDIT_CONNECTION, True) and engine != BUILTIN
         self._options = {**hidden, **wanted}
         if ask_again or engine != _engine_of(self._settings()):
             return await self._choose({CONF_EMBEDDING_ENGINE: engine})
-        # A server that is down must not keep anybody from the other options.
+        # An engine that is away must not keep anybody from the other options.
         self._chosen = dict(self.config_entry.data)
         return self._finish()
 

@@ -19,6 +19,10 @@ class EngineReason(StrEnum):
     BAD_RESPONSE = "bad_response"
     MODEL_MISSING = "model_missing"
     NOT_INSTALLED = "not_installed"
+    IMPORT_FAILED = "import_failed"
+    UNSUPPORTED = "unsupported"
+    OUT_OF_MEMORY = "out_of_memory"
+    TOO_SLOW = "too_slow"
 
 
 class EngineUnavailableError(EngineError):
@@ -43,6 +47,16 @@ class EngineUnauthorizedError(EngineError):
     def __init__(self, message: str) -> None:
         """Say what happened."""
         super().__init__(message, reason=EngineReason.UNAUTHORIZED)
+
+
+class EngineUnusableError(EngineError):
+    """A model cannot run on this machine, or not at the moment."""
+
+    def __init__(
+        self, message: str, *, reason: EngineReason, retry_after_seconds: float | None = None
+    ) -> None:
+        """Say what happened."""
+        super().__init__(message, reason=reason, retry_after_seconds=retry_after_seconds)
 
 
 class EngineResponseError(EngineError):

@@ -37,6 +37,7 @@ from .errors import (
 )
 from .instructions import instructions_for
 from .protocol import EngineError, FloatMatrix, TextKind
+from .ranking import RankingProfile, ranking_of
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 # A vector of 8 192 numbers as wordy as JSON can write them.
@@ -300,6 +301,11 @@ class RemoteEngine(ABC):
     @property
     def document_count(self) -> None:
         """A server keeps no statistics of the documents."""
+
+    @property
+    def ranking(self) -> RankingProfile:
+        """Return the profile of the model's family."""
+        return ranking_of(self._model)
 
     def remember(self, fingerprints: Sequence[str]) -> None:
         """Take the revision that made most of the stored vectors for the server's, for now."""

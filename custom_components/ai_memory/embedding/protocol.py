@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .ranking import RankingProfile
+
 type FloatMatrix = NDArray[np.float32]
 
 
@@ -42,6 +44,10 @@ class EmbeddingEngine(Protocol):
     @property
     def batch_size(self) -> int:
         """How many documents to embed in one call."""
+
+    @property
+    def ranking(self) -> RankingProfile:
+        """What the similarities of this model are worth beside words."""
 
     def remember(self, fingerprints: Sequence[str]) -> None:
         """Take the revision of stored vectors for the model's, until a probe tells the real one.

@@ -4,7 +4,7 @@ The config flow offers the names and ``__init__.py`` of the integration makes th
 A further engine is one factory and one line in the table below.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Final
 
 import aiohttp
 
+from .builtin import ENGINE_NAME as BUILTIN, BuiltinEngine
 from .ollama import ENGINE_NAME as OLLAMA, OllamaEngine
 from .openai_compatible import ENGINE_NAME as OPENAI_COMPATIBLE, OpenAICompatibleEngine
 from .protocol import EmbeddingEngine, EngineError
@@ -32,7 +33,8 @@ class EngineSettings:
     """What the engines need from the installation they run in and from the config entry.
 
     ``storage_path`` is a folder in which each engine names its own files. The instructions stand in
-    front of queries and documents; None leaves them to the family of the model.
+    front of queries and documents; None leaves them to the family of the model. ``install`` makes
+    sure that a package is there and raises EngineError; without it, what is missing stays missing.
     """
 
     storage_path: Path
@@ -43,6 +45,7 @@ class EngineSettings:
     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
     query_instruction: str | None = None
     document_instruction: str | None = None
+    install: Callable[[str], Awaitable[None]] | None = None
 
 
 def create_engine(name: str, settings: EngineSettings) -> EmbeddingEngine:
@@ -58,7 +61,16 @@ def _create_tfidf(settings: EngineSettings) -> EmbeddingEngine:
     return TfidfEngine(settings.storage_path / TFIDF_FILE_NAME)
 
 
+def _create_builtin(settings: EngineSettings) -> EmbeddingEngine:
+    return BuiltinEngine(settings.install)
+
+
 _FACTORIES: Final[Mapping[str, Callable[[EngineSettings], EmbeddingEngine]]] = MappingProxyType(
-    {TFIDF: _create_tfidf, OLLAMA: OllamaEngine, OPENAI_COMPATIBLE: OpenAICompatibleEngine}
+    {
+        TFIDF: _create_tfidf,
+        BUILTIN: _create_builtin,
+        OLLAMA: OllamaEngine,
+        OPENAI_COMPATIBLE: OpenAICompatibleEngine,
+    }
 )
 ENGINE_NAMES: Final = tuple(_FACTORIES)

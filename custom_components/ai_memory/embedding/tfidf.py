@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from .features import Sketch, in_turns, sketch, split_terms
 from .protocol import FloatMatrix, TextKind
+from .ranking import TFIDF_RANKING, RankingProfile
 from .vocabulary import (
     IDF_MAX,
     IDF_MIN,
@@ -90,6 +91,11 @@ class TfidfEngine:
     def batch_size(self) -> int:
         """A batch takes a worker thread about ten milliseconds."""
         return BATCH_TEXTS
+
+    @property
+    def ranking(self) -> RankingProfile:
+        """Return the profile of parts of words."""
+        return TFIDF_RANKING
 
     def remember(self, fingerprints: Sequence[str]) -> None:
         """Do nothing: there are no revisions to learn."""
