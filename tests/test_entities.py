@@ -13,7 +13,13 @@ from pytest_homeassistant_custom_component.components.diagnostics import (
 )
 
 from custom_components.ai_memory.const import DOMAIN
-from custom_components.ai_memory.core import Caller, Layer, NewMemory, Scope
+from custom_components.ai_memory.core import (
+    SCHEMA_VERSION,
+    Caller,
+    Layer,
+    NewMemory,
+    Scope,
+)
 
 ANNA = Caller(source="assist", agent="conversation.home", user="anna")
 
@@ -110,7 +116,7 @@ async def test_diagnostics_hold_figures_and_no_text(hass: HomeAssistant, hass_cl
         "wings": 5,
         "rooms": 10,
     }
-    assert told["storage"]["schema_version"] == 1
+    assert told["storage"]["schema_version"] == SCHEMA_VERSION
     assert told["storage"]["database_bytes"] > 0
     assert "zebra" not in json.dumps(told).lower()
 

@@ -67,9 +67,9 @@ async def test_the_household_example(hass: HomeAssistant) -> None:
     assert (again["result"], again["memory"]["id"]) == ("refreshed", memory["id"])
 
     found = await _call(hass, "search_memory", query="garage door code")
-    assert (found["count"], found["ranking"]) == (1, "semantic")
+    assert (found["count"], found["ranking"]) == (1, "hybrid")
     assert found["results"][0]["id"] == memory["id"]
-    assert found["results"][0]["match_type"] == "semantic"
+    assert found["results"][0]["match_type"] == "hybrid"
     assert 0.55 <= found["results"][0]["score"] <= 1
 
     text = await _call(hass, "search_memory", query="opens with 1234", min_score=1)

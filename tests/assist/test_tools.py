@@ -81,7 +81,8 @@ async def test_a_fact_of_one_conversation_is_found_in_another(hass: HomeAssistan
         "text",
         0.0,
     )
-    assert set(hit) == {"id", "content", "wing", "room", "scope", "updated", "match_type", "score"}
+    places = {"wing", "room", "scope"}
+    assert set(hit) == {"id", "content", *places, "updated", "match_type", "score", "why"}
 
 
 @pytest.mark.usefixtures("loaded")

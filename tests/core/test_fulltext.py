@@ -6,10 +6,11 @@ import pytest
 
 from custom_components.ai_memory.core.fulltext import (
     QUERY_TERM_LIMIT,
+    asks_for_something,
     fuzzy_terms,
+    halves,
     indexed_text,
-    trigram_query,
-    words_query,
+    query_phrases,
 )
 
 
@@ -30,30 +31,37 @@ def test_indexed_text_is_words_between_spaces(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "query"),
+    ("text", "phrases"),
     [
-        ("where is the dishwasher", '"dishwasher"'),
-        ("the is", '"the" OR "is"'),
-        ('say "hi"* NEAR(x)', '"say" OR "hi" OR "near" OR "x"'),
-        ("牛奶盒", '"牛 奶" OR "奶 盒"'),
-        ("?!", None),
-        ("", None),
+        ("where is the dishwasher", ["dishwasher"]),
+        ("the is", ["the", "is"]),
+        ('say "hi"* NEAR(x)', ["say", "hi", "near", "x"]),
+        ("牛奶盒", ["牛 奶", "奶 盒"]),
+        ("?!", []),
+        ("", []),
     ],
 )
-def test_a_query_is_quoted_words_joined_by_or(text: str, query: str | None) -> None:
-    assert words_query(text) == query
+def test_a_query_is_the_words_that_tell(text: str, phrases: list[str]) -> None:
+    assert query_phrases(text) == phrases
 
 
 def test_queries_are_bounded() -> None:
-    query = words_query(" ".join(f"word{number}" for number in range(1000)))
-    assert query is not None
-    assert query.count(" OR ") == QUERY_TERM_LIMIT - 1
+    phrases = query_phrases(" ".join(f"word{number}" for number in range(1000)))
+    assert len(phrases) == QUERY_TERM_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [("what is there", False), ("", False), ("milk", True), ("牛奶", True), ("什么", False)],
+)
+def test_some_queries_ask_for_nothing(text: str, *, asks: bool) -> None:
+    assert asks_for_something(text) is asks
 
 
 def test_only_longer_words_are_matched_by_spelling() -> None:
     assert fuzzy_terms("the cat ate allergies allergies 牛奶") == ["allergies"]
-    assert trigram_query(["cat", "lamp"]) == '"cat" OR "lam" OR "amp"'
-    assert trigram_query([]) is None
+    assert halves("allergies") == ["allergies", "aller", "rgies"]
+    assert halves("lamp") == ["lamp", "lam", "amp"]
 
 
 @pytest.mark.parametrize("text", ["a" * 10_000, "牛" * 10_000, "a-" * 5_000, "-" * 10_000])

@@ -128,7 +128,7 @@ async def test_the_contract_of_scores(memory: MemoryManager, anna: Caller) -> No
     await _filled(memory, anna, "The dishwasher is a Bosch Series 6", "The car is a Fiat")
     semantic = await memory.search(anna, Filters(), "the dishwasher is a Bosch series 6", 5)
     first = semantic.hits[0]
-    assert (first.match_type, semantic.ranking) == (MatchType.SEMANTIC, "semantic")
+    assert (first.match_type, semantic.ranking) == (MatchType.HYBRID, "hybrid")
     assert 0.55 <= first.score <= 1
     assert first.score == round(first.score, 4)
     text = await memory.search(anna, Filters(), "Bosch", 5, min_score=0.99)
@@ -141,8 +141,8 @@ async def test_words_follow_where_meaning_finds_too_little(
 ) -> None:
     await _filled(memory, anna, "Spare fuses are in the cellar", "A fuse blew in the kitchen")
     result = await memory.search(anna, Filters(), "spare fuses are in the cellar", 5)
-    assert [hit.match_type for hit in result.hits] == [MatchType.SEMANTIC, MatchType.TEXT]
-    assert result.ranking == "semantic+text"
+    assert [hit.match_type for hit in result.hits] == [MatchType.HYBRID, MatchType.TEXT]
+    assert result.ranking == "hybrid"
     assert [hit.score > 0 for hit in result.hits] == [True, False]
 
 
@@ -192,7 +192,7 @@ async def test_vectors_are_there_again_after_a_restart(open_memory: Opener, anna
     await asyncio.wait_for(again.wait_for_vectors(), 10)
     assert again.vector_count == 2
     result = await again.search(anna, Filters(), "the ladder is in the shed", 5)
-    assert result.hits[0].match_type is MatchType.SEMANTIC
+    assert result.hits[0].match_type is MatchType.HYBRID
 
 
 class _Engine:
@@ -207,6 +207,7 @@ class _Engine:
         self.observe, self.reset = self._inner.observe, self._inner.reset
         self.remember, self.probe = self._inner.remember, self._inner.probe
         self.batch_size = 16
+        self.ranking = self._inner.ranking
 
     @property
     def document_count(self) -> int | None:
@@ -254,7 +255,7 @@ async def test_a_failing_engine_leaves_words_and_loses_nothing(
     await asyncio.wait_for(healed.wait_for_vectors(), 10)
     assert healed.vector_count == 1
     found = await healed.search(anna, Filters(), "the ladder is in the shed", 5)
-    assert found.ranking == "semantic"
+    assert found.ranking == "hybrid"
 
 
 async def test_a_slow_engine_keeps_nobody_waiting(
@@ -280,7 +281,7 @@ async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
     await asyncio.wait_for(other.wait_for_vectors(), 10)
     assert other.vector_count == 40
     result = await other.search(anna, Filters(), "shelf 7 holds jar 7", 1)
-    assert (result.hits[0].memory.content, result.ranking) == ("Shelf 7 holds jar 7", "semantic")
+    assert (result.hits[0].memory.content, result.ranking) == ("Shelf 7 holds jar 7", "hybrid")
     async with other._database.reading() as connection:
         rows = await connection.execute_fetchall(
             "SELECT fingerprint, length(vector), count(*) FROM embeddings GROUP BY 1, 2"

@@ -124,11 +124,11 @@ def test_search_returns_hits_with_score_and_how_they_matched(home: Home) -> None
     reply = home.call("search_memory", query="Which dishwasher do we have?", limit=1)
 
     assert reply["count"] == 1
-    assert reply["ranking"] in {"semantic", "text", "semantic+text"}
+    assert reply["ranking"] in {"semantic", "text", "hybrid"}
     [hit] = reply["results"]
-    assert hit == memory_like(content=DISHWASHER, score=ANY, match_type=ANY)
+    assert hit == memory_like(content=DISHWASHER, score=ANY, match_type=ANY, why=ANY)
     # Words alone have no score.
-    assert hit["match_type"] == ("semantic" if hit["score"] else "text")
+    assert hit["match_type"] == ("hybrid" if hit["score"] else "text")
     assert 0 <= hit["score"] <= 1
 
 

@@ -54,7 +54,7 @@ TOOLS: Final = (
 )
 
 _TOLD_TO_MODELS: Final = frozenset(
-    {"id", "content", "summary", "wing", "room", "scope", "updated", "score", "match_type"}
+    {"id", "content", "summary", "wing", "room", "scope", "updated", "score", "match_type", "why"}
 )
 
 _LOGGER: Final = logging.getLogger(__name__)

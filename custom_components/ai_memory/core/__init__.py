@@ -34,11 +34,9 @@ from .models import (
     UpdateResult,
 )
 from .schema import SCHEMA_VERSION
-from .search import DEFAULT_MIN_SCORE
 from .text_input import clean_text
 
 __all__ = [
-    "DEFAULT_MIN_SCORE",
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
     "SCHEMA_VERSION",
     "Access",

@@ -62,8 +62,8 @@ def indexed_text(text: str) -> str:
     return "".join([_SEPARATION[character] for character in folded])
 
 
-def words_query(text: str) -> str | None:
-    """Return an OR query over whole words, or None when the text has none.
+def query_phrases(text: str) -> list[str]:
+    """Return the words of a query, and phrases of those scripts that write none.
 
     Words without meaning in a question are dropped unless nothing else is left.
     """
@@ -76,7 +76,14 @@ def words_query(text: str) -> str | None:
         fillers += [" ".join(phrase) for phrase in _grams(run[:QUERY_TERM_LIMIT], 2)]
     for run in _runs(_SOUTH_EAST_ASIAN_RUN, text):
         phrases += [" ".join(phrase) for phrase in _grams(run, TRIGRAM_LENGTH)]
-    return _any_of(phrases or fillers)
+    return list(dict.fromkeys(phrases or fillers))[:QUERY_TERM_LIMIT]
+
+
+def asks_for_something(text: str) -> bool:
+    """Return whether a query has words with a meaning."""
+    return any(token not in FUNCTION_WORDS for token in _query_tokens(text)) or any(
+        _telling_parts(run) for run in _runs(_CJK_RUN, text)
+    )
 
 
 def fuzzy_terms(text: str) -> list[str]:
@@ -88,9 +95,25 @@ def fuzzy_terms(text: str) -> list[str]:
     ][:QUERY_TERM_LIMIT]
 
 
-def trigram_query(terms: list[str]) -> str | None:
-    """Return an OR query over the trigrams of the terms, or None when there are none."""
-    return _any_of([gram for term in terms for gram in _grams(term, TRIGRAM_LENGTH)])
+def with_umlauts(word: str) -> str:
+    """Return a word as it is once ``ue`` was written as an umlaut and folded, or as it is."""
+    return _DIGRAPH.sub(r"\1", word)
+
+
+def halves(term: str) -> list[str]:
+    """Return both halves of a word: one of them outlives a slip of the pen in the other."""
+    length = max(TRIGRAM_LENGTH, (len(term) + 1) // 2)
+    return list(dict.fromkeys((term, term[:length], term[-length:])))
+
+
+def grams_of(term: str) -> list[str]:
+    """Return the trigrams of a word as they stand in a text."""
+    return list(dict.fromkeys(_grams(term, TRIGRAM_LENGTH)))
+
+
+def quoted(phrase: str) -> str:
+    """Return a phrase as a full-text query that holds no operators."""
+    return f'"{phrase}"'
 
 
 def words_of(text: str) -> list[str]:
@@ -113,7 +136,7 @@ def _query_tokens(text: str) -> list[str]:
     return [
         spelled
         for token in _tokens(text)
-        for spelled in dict.fromkeys((token, _DIGRAPH.sub(r"\1", token)))
+        for spelled in dict.fromkeys((token, with_umlauts(token)))
     ]
 
 
@@ -136,11 +159,3 @@ def _grams(text: str, length: int) -> list[str]:
     if len(text) <= length:
         return [text]
     return [text[start : start + length] for start in range(len(text) - length + 1)]
-
-
-def _any_of(phrases: list[str]) -> str | None:
-    """Quote each phrase and join them with OR."""
-    distinct = list(dict.fromkeys(phrases))[:QUERY_TERM_LIMIT]
-    if not distinct:
-        return None
-    return " OR ".join(f'"{phrase}"' for phrase in distinct)

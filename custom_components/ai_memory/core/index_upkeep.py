@@ -1,19 +1,27 @@
-"""Keeping vectors complete: loading them at start and making those that are missing.
+"""Keeping vectors complete: loading them at start, making those that are missing, rebuilding.
 
 The manager runs ``keep_up`` in the background as long as it is open and tells ``apply`` of every
-committed write. The queue of vectors to make is the database itself, so it survives a restart.
-Until a memory has its vector, words find it.
+committed write. The queue of vectors to make is the database itself, so it survives a restart: it
+is read whole after a start, a failure or a change of engine, and in between what was written is
+known. Until a memory has its vector, words find it. The index is built anew, while the present one
+is searched, when it outgrows its kind of rows and when it disagrees with the database.
 """
 
 import asyncio
+from collections.abc import Collection
 from contextlib import suppress
+import logging
+from pathlib import Path
 from typing import Final
 
-from ..embedding.protocol import EngineError
+from ..embedding.protocol import EngineError, FloatMatrix
 from . import vectors
 from .database import Database
 from .encoder import BAD_RESPONSE, Encoder
-from .vector_index import Vector, VectorIndex
+from .exact_vectors import ExactVectors
+from .packed_vectors import PackedVectors
+from .sign_bits import SignBits
+from .vector_index import Sequences, Vector, VectorIndex
 from .vectors import Unembedded
 from .writer import MemoryWriter, Written
 
@@ -25,6 +33,14 @@ CHANGES_AT_ONCE: Final = 500
 
 TOLD_AFTER_VECTORS: Final = 256
 """How many new vectors make progress worth telling."""
+
+SETTLE_SECONDS: Final = 0.5
+"""How long a write may take from its commit to the index."""
+
+CHECK_SECONDS: Final = 60.0
+"""How often the index is compared with the database at most."""
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 
 class IndexUpkeep:
@@ -38,8 +54,10 @@ class IndexUpkeep:
         self._encoder = encoder
         self._writer = writer
         self._fingerprint: str | None = None
-        self._loading = False
-        self._changed_while_loading: set[int] = set()
+        self._awaited: set[int] = set()
+        self._all_known = False
+        self._checked_at: float | None = None
+        self._missed: set[int] = set()
         self._unembeddable: set[int] = set()
         self._refusals = 0
         self._untold = 0
@@ -58,11 +76,10 @@ class IndexUpkeep:
             changed = after or before
             if changed is None:
                 continue
-            if self._loading:
-                self._changed_while_loading.add(changed.sequence)
             if after is None or (before and before.content != after.content):
                 self.index.discard(changed.sequence)
                 self._unembeddable.discard(changed.sequence)
+                self._awaited.discard(changed.sequence)
             if after is not None and (before is None or before.content != after.content):
                 self._expect(after.sequence, written.vector)
 
@@ -84,6 +101,7 @@ class IndexUpkeep:
                 # The circuit is open now, or a local engine waits for the next memory.
                 if self._encoder.failure is not None:
                     continue
+            await self._agree()
             await self._work.wait()
 
     def engine_returned(self) -> None:
@@ -94,28 +112,103 @@ class IndexUpkeep:
 
     def _expect(self, sequence: int, vector: Vector | None) -> None:
         if vector is not None:
-            self.index.put(sequence, vector)
+            self._put(sequence, vector)
             return
         self.pending += 1
+        self._awaited.add(sequence)
         self._complete.clear()
         self._work.set()
 
+    def _put(self, sequence: int, vector: Vector) -> None:
+        self.index.put(sequence, vector)
+        if self.index.outgrown:
+            self._work.set()
+
     async def _load(self) -> None:
-        """Fill the index from the file; writes that land meanwhile win over what was read."""
+        """Fill the index for the present engine, whose vectors are compared with no others."""
         self._fingerprint = self._encoder.engine.fingerprint
+        self._all_known, self._checked_at = False, None
+        self._unembeddable.clear()
         self.index.clear()
-        self._loading = True
+        await self._build(visible=True)
+
+    async def _build(self, *, visible: bool) -> None:
+        """Build the index from the file, searched at once or when whole; writes go to it too."""
+        fingerprint, path = self._fingerprint or "", self._database.path
         loop = asyncio.get_running_loop()
-        batches = vectors.load(self._database.path, self._fingerprint)
+        rows = await loop.run_in_executor(None, self._rows_for, path, fingerprint, loop)
+        blocks = rows.blocks_of(vectors.load(path, fingerprint))
+        self.index.begin(rows, visible=visible)
         try:
-            while (batch := await loop.run_in_executor(None, next, batches, None)) is not None:
-                self.index.adopt(*batch, self._changed_while_loading)
+            while (block := await loop.run_in_executor(None, next, blocks, None)) is not None:
+                self.index.adopt(block)
+            self.index.finish()
         finally:
-            self._loading = False
-            self._changed_while_loading.clear()
+            self.index.abandon()
             # A cancelled load may still be fetching: then the generator ends by itself.
             with suppress(ValueError):
-                await loop.run_in_executor(None, batches.close)
+                await loop.run_in_executor(None, blocks.close)
+
+    def _rows_for(
+        self, path: Path, fingerprint: str, loop: asyncio.AbstractEventLoop
+    ) -> ExactVectors | PackedVectors:
+        """Return empty rows of the kind that suits how many vectors there are; blocking."""
+        many = vectors.current_count(path, fingerprint) > self.index.exact_rows
+        centre = vectors.mean(path, fingerprint) if many else None
+        if centre is None:
+            return ExactVectors()
+
+        def read(wanted: Collection[int], dimensions: int) -> tuple[Sequences, FloatMatrix]:
+            """Read for a search, in its thread; where something is missing, it is looked into."""
+            found, exact = vectors.read(path, fingerprint, wanted, dimensions)
+            if len(found) < len(wanted):
+                missed = set(wanted).difference(found.tolist())
+                # The loop may be closed by now.
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._look_for, missed)
+            return found, exact
+
+        return PackedVectors(SignBits(centre), read)
+
+    def _look_for(self, missed: set[int]) -> None:
+        self._missed |= missed
+        self._work.set()
+
+    async def _agree(self) -> None:
+        """Build the index anew where it has outgrown its rows or is not what is stored."""
+        now = asyncio.get_running_loop().time()
+        missed, self._missed = self._missed, set()
+        due = self._checked_at is None or now - self._checked_at >= CHECK_SECONDS
+        if self.index.outgrown:
+            await self._build(visible=False)
+        elif due or missed:
+            self._checked_at = now
+            if await self._disagrees(missed):
+                _LOGGER.warning("The vector index disagrees with the database: it is built anew")
+                await self._build(visible=False)
+
+    async def _disagrees(self, missed: Collection[int]) -> bool:
+        """Return whether the index holds other vectors than are stored, by number or these.
+
+        A write may be on its way from the database to the index: so it is looked at twice, and
+        where anything is written meanwhile, next time is soon enough.
+        """
+        if not await self._differs(missed):
+            return False
+        writes = self.index.writes
+        await asyncio.sleep(SETTLE_SECONDS)
+        return self.index.writes == writes and await self._differs(missed)
+
+    async def _differs(self, missed: Collection[int]) -> bool:
+        path, fingerprint = self._database.path, self._fingerprint or ""
+        loop, writes = asyncio.get_running_loop(), self.index.writes
+        count = await loop.run_in_executor(None, vectors.current_count, path, fingerprint)
+        held = [sequence for sequence in missed if sequence in self.index]
+        found, _ = await loop.run_in_executor(
+            None, vectors.read, path, fingerprint, held, self.index.dimensions
+        )
+        differs = count != self.index.stored or len(found) < len(held)
+        return self.index.writes == writes and differs
 
     async def _renew_statistics(self, document_count: int) -> None:
         """Teach the engine the common documents again when its statistics rest on others."""
@@ -130,38 +223,59 @@ class IndexUpkeep:
 
     async def _embed_missing(self) -> None:
         """Make every vector that is missing, batch by batch. Raises EngineError."""
-        engine, passed_over = self._encoder.engine, True
-        while passed_over:
-            after, passed_over = 0, False
-            while rows := await self._missing(after, engine.batch_size):
-                after = rows[-1].sequence
-                todo = [row for row in rows if row.sequence not in self._unembeddable]
-                passed_over |= await self._embed(todo)
-        async with self._database.reading() as connection:
-            self.pending = await vectors.missing_count(connection, engine.fingerprint)
+        batch_size = self._encoder.engine.batch_size
+        if not self._all_known:
+            self._all_known = True
+            try:
+                await self._embed_all(batch_size)
+            except BaseException:
+                self._all_known = False
+                raise
+        while self._awaited:
+            batch = sorted(self._awaited)[:batch_size]
+            self._awaited.difference_update(batch)
+            try:
+                await self._embed(await self._missing_among(batch))
+            except BaseException:
+                self._awaited.update(batch)
+                raise
+        self.pending = len(self._unembeddable)
         if not self._work.is_set() and not self._complete.is_set():
             self._complete.set()
             self._encoder.announce()
 
-    async def _missing(self, after: int, limit: int) -> list[Unembedded]:
+    async def _embed_all(self, batch_size: int) -> None:
+        """Make the vectors of all memories without one that the database knows of."""
+        fingerprint, after = self._encoder.engine.fingerprint, 0
+        async with self._database.reading() as connection:
+            self.pending = await vectors.missing_count(connection, fingerprint)
+        while True:
+            async with self._database.reading() as connection:
+                rows = await vectors.missing(connection, fingerprint, after, batch_size)
+            if not rows:
+                return
+            after = rows[-1].sequence
+            await self._embed(rows)
+
+    async def _missing_among(self, sequences: Collection[int]) -> list[Unembedded]:
         fingerprint = self._encoder.engine.fingerprint
         async with self._database.reading() as connection:
-            if not after:
-                self.pending = await vectors.missing_count(connection, fingerprint)
-            return await vectors.missing(connection, fingerprint, after, limit)
+            return await vectors.missing_among(connection, fingerprint, sequences)
 
-    async def _embed(self, rows: list[Unembedded]) -> bool:
-        """Store the vectors of some memories; returns whether one of them changed meanwhile."""
-        made = await self._vectors_of(rows)
+    async def _embed(self, rows: list[Unembedded]) -> None:
+        """Store the vectors of some memories; those that changed meanwhile are looked at again."""
+        made = await self._vectors_of(
+            [one for one in rows if one.sequence not in self._unembeddable]
+        )
         stored = await self._writer.store_vectors(made)
         for sequence, vector in stored:
-            self.index.put(sequence, vector)
+            self._put(sequence, vector)
+        self._awaited |= {one.sequence for one, _ in made} - {sequence for sequence, _ in stored}
         self.pending = max(0, self.pending - len(stored))
         self._untold += len(stored)
         if self._untold >= TOLD_AFTER_VECTORS:
             self._untold = 0
             self._encoder.announce()
-        return len(stored) < len(made)
 
     async def _vectors_of(self, rows: list[Unembedded]) -> list[tuple[Unembedded, Vector]]:
         """Return vectors, known ones first; a text that the engine cannot embed has none."""

@@ -33,8 +33,9 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
+from .query_time import load_time_words
 from .room_detection import load_vocabulary
-from .search import DEFAULT_MIN_SCORE, MemorySearch
+from .search import MemorySearch
 from .text_input import (
     SUMMARY_LIMIT_CHARACTERS,
     check_id,
@@ -85,6 +86,7 @@ class MemoryManager:
         max_entries: int,
         query_timeout_seconds: float = DEFAULT_QUERY_TIMEOUT_SECONDS,
         clock: Clock = utc_now,
+        local_now: Clock = utc_now,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -96,7 +98,9 @@ class MemoryManager:
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine)
         self._upkeep = IndexUpkeep(database, self.encoder, self._writer)
-        self._search = MemorySearch(database, self.encoder, self._upkeep.index)
+        self._search = MemorySearch(
+            database, self.encoder, self._upkeep.index, lambda: self.similarity_floor, local_now
+        )
         self._usage = UsageLog(database)
         self._usage_noted = asyncio.Event()
         self._census = Census([], (0, 0))
@@ -110,7 +114,9 @@ class MemoryManager:
 
         Raises StorageError; a failing engine is only logged.
         """
-        await asyncio.get_running_loop().run_in_executor(None, load_vocabulary)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, load_vocabulary)
+        await loop.run_in_executor(None, load_time_words)
         await self._database.open()
         async with self._database.transaction() as connection:
             await palace.seed(connection, memories.milliseconds(self._clock()))
@@ -170,6 +176,11 @@ class MemoryManager:
     def pending_vectors(self) -> int:
         """How many memories still wait for their vector; words find them meanwhile."""
         return self._upkeep.pending
+
+    @property
+    def similarity_floor(self) -> float:
+        """The least cosine of a match by meaning where a caller asks for none."""
+        return self._engine.ranking.floor or 0.0
 
     async def wait_for_vectors(self) -> None:
         """Wait until every memory that can be found by meaning is."""
@@ -237,9 +248,13 @@ class MemoryManager:
         filters: Filters,
         query: str,
         limit: int,
-        min_score: float = DEFAULT_MIN_SCORE,
+        min_score: float | None = None,
     ) -> SearchResult:
-        """Return the memories that answer a query best. Raises InvalidInputError, StorageError."""
+        """Return the memories that answer a query best.
+
+        A match by meaning needs the cosine ``min_score``, by default the floor of the model. Raises
+        InvalidInputError and StorageError.
+        """
         result = await self._search.find(
             caller, _cleaned_filters(filters), clean_query(query), limit, min_score
         )
@@ -327,7 +342,12 @@ class MemoryManager:
                 if not number % CHANGES_AT_ONCE:
                     await asyncio.sleep(0)
             await self._upkeep.apply(one)
-        self._search.forget_visible_sets()
+        self._search.visibility.changed(
+            changed.sequence
+            for one in written
+            for before, after in one.changes
+            if (changed := after or before)
+        )
         for one in written:
             self._last_change = self._clock()
             await self._learn(one)

@@ -65,8 +65,6 @@ _LEAST_VALUABLE: Final = f"""
     ORDER BY {_VALUE}
 """
 _SEQUENCES: Final = "SELECT json_group_array(m.sequence) FROM memories m"
-_COLUMN_WEIGHTS: Final = "1.0, 0.7, 0.3"
-"""How much a word in content, summary and place counts."""
 _AUDIT: Final = """
     INSERT INTO audit (
         at_ms, action, memory_id, revision_before, revision_after, source, agent, user
@@ -83,12 +81,12 @@ _RECORD_USE: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
-    """A memory that full text found: its BM25 score, the higher the better, and its last change."""
+class Text:
+    """What word search reads of a memory."""
 
     sequence: int
-    score: float
-    updated_ms: int
+    content: str
+    summary: str
 
 
 def milliseconds(moment: datetime) -> int:
@@ -182,9 +180,15 @@ async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int)
     return await _select(connection, f"{_SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
 
 
-async def visible_sequences(connection: aiosqlite.Connection, clause: Clause) -> str:
-    """Return the sequences that the clause admits as one JSON array, cheap at any size."""
-    rows = await connection.execute_fetchall(f"{_SEQUENCES} WHERE {clause.sql}", clause.parameters)
+async def visible_sequences(
+    connection: aiosqlite.Connection, clause: Clause, among: Sequence[int] | None = None
+) -> str:
+    """Return the sequences that the clause admits as one JSON array, of all or of those given."""
+    narrowed = ""
+    if among is not None:
+        narrowed = f" AND m.sequence IN ({', '.join(str(sequence) for sequence in among)})"
+    sql = f"{_SEQUENCES} WHERE {clause.sql}{narrowed}"
+    rows = await connection.execute_fetchall(sql, clause.parameters)
     return str(next(iter(rows))[0])
 
 
@@ -271,34 +275,26 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
     return None if newest_ms is None else _moment(newest_ms)
 
 
-async def ranked_by_words(
-    connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[Rated]:
-    """Return sequences with their BM25 score over whole words, best first."""
-    return await _ranked(connection, "memory_words", clause, query, limit)
-
-
-async def ranked_by_trigrams(
-    connection: aiosqlite.Connection, clause: Clause, query: str, limit: int
-) -> list[Rated]:
-    """Return sequences with their BM25 score over trigrams, best first."""
-    return await _ranked(connection, "memory_trigrams", clause, query, limit)
-
-
-async def _ranked(
-    connection: aiosqlite.Connection, table: str, clause: Clause, query: str, limit: int
-) -> list[Rated]:
-    # SQLite's score is the better the smaller it is.
-    sql = (
-        f"SELECT m.sequence, -bm25({table}, {_COLUMN_WEIGHTS}), m.updated_ms FROM {table}"
-        f" JOIN memories m ON m.sequence = {table}.rowid"
-        f" WHERE {table} MATCH :query AND {clause.sql}"
-        " ORDER BY 2 DESC, m.sequence LIMIT :limit"
-    )
+async def texts(connection: aiosqlite.Connection, sequences: Sequence[int]) -> list[Text]:
+    """Return the texts of memories whose visibility the caller has made sure of."""
+    wanted = ", ".join(str(sequence) for sequence in sequences)
     rows = await connection.execute_fetchall(
-        sql, clause.parameters | {"query": query, "limit": limit}
+        f"SELECT sequence, content, summary FROM memories WHERE sequence IN ({wanted})"
     )
-    return [Rated(*row) for row in rows]
+    return [Text(*row) for row in rows]
+
+
+async def newest_between(
+    connection: aiosqlite.Connection, clause: Clause, start_ms: int, end_ms: int, limit: int
+) -> list[int]:
+    """Return the sequences of memories last written in a period, the newest first."""
+    rows = await connection.execute_fetchall(
+        f"SELECT m.sequence FROM memories m WHERE {clause.sql}"
+        " AND m.updated_ms >= :start_ms AND m.updated_ms < :end_ms"
+        " ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit",
+        clause.parameters | {"start_ms": start_ms, "end_ms": end_ms, "limit": limit},
+    )
+    return [sequence for (sequence,) in rows]
 
 
 def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str, str, str]:

@@ -170,20 +170,26 @@ class MatchType(StrEnum):
 
     SEMANTIC = "semantic"
     TEXT = "text"
+    HYBRID = "hybrid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """A memory that answers a query; ``score`` is its cosine similarity, 0.0 for text."""
+    """A memory that answers a query.
+
+    ``score`` is its cosine similarity, 0.0 where words alone found it; ``why`` says what it shares
+    with the query.
+    """
 
     memory: Memory
     score: float
     match_type: MatchType
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Hits, best first; ``ranking`` names the ways of matching that produced them."""
+    """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid."""
 
     hits: tuple[SearchHit, ...]
     ranking: str

@@ -112,8 +112,18 @@ _VERSION_1: Final = (
     """,
 )
 
+_VERSION_2: Final = (
+    """
+    CREATE TABLE calibrations (
+        fingerprint TEXT PRIMARY KEY,
+        floor REAL NOT NULL CHECK (floor BETWEEN 0 AND 1),
+        sample INTEGER NOT NULL
+    ) STRICT
+    """,
+)
+
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
 
-MIGRATIONS: Final = (_VERSION_1,)
+MIGRATIONS: Final = (_VERSION_1, _VERSION_2)
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

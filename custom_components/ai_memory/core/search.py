@@ -1,4 +1,4 @@
-"""Finding memories: by meaning first, then by words and parts of words.
+"""Finding memories by words and by meaning, in one order.
 
 The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
 or failing engine never fails a search: words answer, and the result says which ways of matching
@@ -6,166 +6,157 @@ took part. What the caller may see is decided in SQL before anything is ranked.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
-
-import aiosqlite
 
 from . import memories
 from .database import Database
 from .encoder import Encoder
-from .fulltext import fuzzy_terms, trigram_query, trigrams, words_of, words_query
-from .memories import Rated
+from .fulltext import asks_for_something
+from .fusion import Background, Candidate, fused
 from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
-from .vector_index import VectorIndex, VisibleSet
+from .query_tense import asks_for_earlier
+from .query_time import Period, spoken_period
+from .vector_index import Vector, VectorIndex
 from .visibility import Clause, visible_to
+from .visibility_cache import VisibilityCache
+from .visible_set import VisibleSet
+from .word_search import WordMatch, WordSearch
 
-DEFAULT_MIN_SCORE: Final = 0.55
-SCORE_DIGITS: Final = 4
 INLINE_INDEX_ROWS: Final = 1_000
-VISIBLE_SETS_KEPT: Final = 16
-TEXT_CANDIDATES: Final = 50
-# Weights chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
-PARTS_WEIGHT: Final = 0.2
-"""What BM25 over trigrams counts beside BM25 over words."""
-RECENCY_WEIGHT: Final = 0.2
-"""How much more the newest of the candidates counts than one that is infinitely old."""
-RECENCY_HALF_LIFE_MS: Final = 180 * 86_400_000
-FUZZY_TEXT_CHARACTERS: Final = 2_000
-FUZZY_SIMILARITY: Final = 0.5
+CANDIDATES_A_WAY: Final = 20
+"""How many the words and the vectors each bring up, or as many as are asked for."""
+BACKGROUND_MEMORIES: Final = 256
+"""How many similarities tell what is nothing special."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What vectors say about a query; nothing where there are none."""
+
+    vector: Vector | None = None
+    found: dict[int, float] = field(default_factory=dict)
+    background: Background = field(default_factory=lambda: Background.of(()))
 
 
 class MemorySearch:
     """Search over one database and the index of its vectors."""
 
-    def __init__(self, database: Database, encoder: Encoder, index: VectorIndex) -> None:
-        """Keep what is searched."""
+    def __init__(
+        self,
+        database: Database,
+        encoder: Encoder,
+        index: VectorIndex,
+        floor: Callable[[], float],
+        local_now: Callable[[], datetime],
+    ) -> None:
+        """Keep what is searched; ``floor`` is the least cosine of a match where none is asked."""
+        self.visibility: Final = VisibilityCache(database)
         self._database = database
         self._encoder = encoder
         self._index = index
+        self._floor = floor
+        self._local_now = local_now
+        self._words = WordSearch(database)
         self._ranking = asyncio.Lock()
-        self._visible: dict[tuple[str, tuple[object, ...]], VisibleSet] = {}
-
-    def forget_visible_sets(self) -> None:
-        """Drop what was remembered about visibility; called after each committed write."""
-        self._visible = {}
 
     async def find(
-        self, caller: Caller, filters: Filters, query: str, limit: int, min_score: float
+        self, caller: Caller, filters: Filters, query: str, limit: int, min_score: float | None
     ) -> SearchResult:
         """Return up to ``limit`` memories that the caller may see, best first.
 
-        Memories at least ``min_score`` similar come first with their cosine similarity; where they
-        are fewer than ``limit``, memories that share words follow with score 0.0. Raises
-        StorageError.
+        A match by meaning has at least the cosine ``min_score``, or the floor of the model where
+        that is None; one by words has the score 0.0. Raises StorageError.
         """
         clause = visible_to(caller, filters)
-        scores = dict(await self._by_meaning(clause, query, limit, min_score))
-        ranked = list(scores)
-        if len(ranked) < limit:
-            found = await self._by_words(clause, query, limit + len(ranked))
-            ranked += [sequence for sequence in found if sequence not in scores]
-        async with self._database.reading() as connection:
-            visible = await memories.by_sequences(connection, clause, ranked[:limit])
-        hits = tuple(
-            _hit(visible[sequence], scores.get(sequence))
-            for sequence in ranked[:limit]
-            if sequence in visible
+        visible = await self.visibility.visible(clause)
+        depth = max(limit, CANDIDATES_A_WAY)
+        floor = self._floor() if min_score is None else min_score
+        period = spoken_period(query, self._local_now())
+        by_words, meaning = await asyncio.gather(
+            self._words.best(query, visible, depth),
+            self._by_meaning(query, visible, depth, floor),
         )
-        ways = dict.fromkeys(hit.match_type.value for hit in hits)
-        return SearchResult(hits=hits, ranking="+".join(ways) or "none")
+        words = {match.sequence: match for match in by_words}
+        of_period = await self._of_period(clause, period, depth)
+        cosines = meaning.found | await self._cosines(meaning, words.keys() - meaning.found.keys())
+        found = await self._visible_memories(clause, {*words, *meaning.found, *of_period})
+        hits = fused(
+            (_candidate(memory, words, cosines, floor, period) for memory in found),
+            meaning.background,
+            self._encoder.engine.ranking,
+            earlier=asks_for_earlier(query),
+        )[:limit]
+        return SearchResult(hits=tuple(hits), ranking=_ranking(hits))
 
     async def _by_meaning(
-        self, clause: Clause, query: str, limit: int, min_score: float
-    ) -> list[tuple[int, float]]:
+        self, query: str, visible: VisibleSet, depth: int, floor: float
+    ) -> _Meaning:
         if not len(self._index) or (vector := await self._encoder.query(query)) is None:
-            return []
-        visible = await self._visible_set(clause)
+            return _Meaning()
+
+        def compare() -> _Meaning:
+            found = dict(self._index.best(vector, visible, depth, floor))
+            sample = self._index.cosines(vector, visible.sample(BACKGROUND_MEMORIES))
+            return _Meaning(vector, found, Background.of(list(sample.values())))
+
+        return await self._compared(compare)
+
+    async def _cosines(self, meaning: _Meaning, sequences: Iterable[int]) -> dict[int, float]:
+        """Return the similarity of what words alone have found."""
+        wanted = list(sequences)
+        if meaning.vector is None or not wanted:
+            return {}
+        vector = meaning.vector
+        return await self._compared(lambda: self._index.cosines(vector, wanted))
+
+    async def _compared[T](self, work: Callable[[], T]) -> T:
         if len(self._index) <= INLINE_INDEX_ROWS:
-            return self._index.best(vector, visible, limit, min_score)
+            return work()
         loop = asyncio.get_running_loop()
         # One at a time: side by side they would only take the processors from the event loop.
         async with self._ranking:
-            return await loop.run_in_executor(
-                None, self._index.best, vector, visible, limit, min_score
-            )
+            return await loop.run_in_executor(None, work)
 
-    async def _visible_set(self, clause: Clause) -> VisibleSet:
-        key = (clause.sql, tuple(clause.parameters.items()))
-        if (known := self._visible.get(key)) is not None:
-            return known
-        # A write that lands during the read replaces the dict: what was read is not kept for later.
-        kept = self._visible
+    async def _of_period(self, clause: Clause, period: Period | None, depth: int) -> list[int]:
+        """Return what was written then, where the query asks for nothing but its time."""
+        if period is None or asks_for_something(period.remaining):
+            return []
+        start_ms, end_ms = memories.milliseconds(period.start), memories.milliseconds(period.end)
         async with self._database.reading() as connection:
-            listed = await memories.visible_sequences(connection, clause)
-        loop = asyncio.get_running_loop()
-        visible = await loop.run_in_executor(None, VisibleSet.parse, listed)
-        if len(kept) >= VISIBLE_SETS_KEPT:
-            kept.clear()
-        kept[key] = visible
-        return visible
+            return await memories.newest_between(connection, clause, start_ms, end_ms, depth)
 
-    async def _by_words(self, clause: Clause, query: str, limit: int) -> list[int]:
-        """Return sequences by their words, whole ones and, counting less, parts of them."""
-        depth = max(limit, TEXT_CANDIDATES)
-        terms = fuzzy_terms(query)
-        words: list[Rated] = []
-        parts: list[Rated] = []
+    async def _visible_memories(self, clause: Clause, sequences: Iterable[int]) -> list[Memory]:
         async with self._database.reading() as connection:
-            if wanted := words_query(query):
-                words = await memories.ranked_by_words(connection, clause, wanted, depth)
-            if grams := trigram_query(terms):
-                found = await memories.ranked_by_trigrams(connection, clause, grams, depth)
-                parts = await self._trusted(connection, clause, terms, words, found)
-        return _fused(words, parts)[:limit]
-
-    async def _trusted(
-        self,
-        connection: aiosqlite.Connection,
-        clause: Clause,
-        terms: Sequence[str],
-        words: Sequence[Rated],
-        parts: Sequence[Rated],
-    ) -> list[Rated]:
-        """Return what parts of words found, unless only by chance: no word is like a term."""
-        certain = {rated.sequence for rated in words}
-        unsure = [rated.sequence for rated in parts if rated.sequence not in certain]
-        candidates = await memories.by_sequences(connection, clause, unsure)
-        alike = await asyncio.get_running_loop().run_in_executor(
-            None, _spelled_alike, terms, list(candidates.values())
-        )
-        return [rated for rated in parts if rated.sequence in certain | alike]
+            found = await memories.by_sequences(connection, clause, list(sequences))
+        return list(found.values())
 
 
-def _hit(memory: Memory, score: float | None) -> SearchHit:
-    if score is None:
-        return SearchHit(memory=memory, score=0.0, match_type=MatchType.TEXT)
-    return SearchHit(memory=memory, score=round(score, SCORE_DIGITS), match_type=MatchType.SEMANTIC)
+def _candidate(
+    memory: Memory,
+    words: dict[int, WordMatch],
+    cosines: dict[int, float],
+    floor: float,
+    period: Period | None,
+) -> Candidate:
+    match = words.get(memory.sequence)
+    cosine = cosines.get(memory.sequence)
+    return Candidate(
+        memory=memory,
+        coverage=match.coverage if match else 0.0,
+        words=match.words if match else (),
+        cosine=cosine,
+        alike=cosine is not None and cosine >= floor,
+        in_period=period is not None
+        and any(period.start <= at < period.end for at in (memory.created, memory.updated)),
+    )
 
 
-def _fused(words: Sequence[Rated], parts: Sequence[Rated]) -> list[int]:
-    """Return sequences by the sum of their weighted scores, a little more for newer ones."""
-    newest_ms = max((rated.updated_ms for rated in (*words, *parts)), default=0)
-    scores: dict[int, float] = {}
-    for ranked, weight in ((words, 1.0), (parts, PARTS_WEIGHT)):
-        for rated in ranked:
-            age = (newest_ms - rated.updated_ms) / RECENCY_HALF_LIFE_MS
-            factor = weight * (1 + RECENCY_WEIGHT * 0.5**age)
-            scores[rated.sequence] = scores.get(rated.sequence, 0.0) + factor * rated.score
-    return sorted(scores, key=lambda sequence: (-scores[sequence], sequence))
-
-
-def _spelled_alike(terms: Sequence[str], candidates: Sequence[Memory]) -> set[int]:
-    """Return those candidates that hold a word spelled much like a term, or with it inside."""
-    wanted = [(term, trigrams(term)) for term in terms]
-    return {memory.sequence for memory in candidates if _holds_a_like_word(memory, wanted)}
-
-
-def _holds_a_like_word(memory: Memory, wanted: Sequence[tuple[str, frozenset[str]]]) -> bool:
-    for word in words_of(f"{memory.content} {memory.summary}"[:FUZZY_TEXT_CHARACTERS]):
-        of_word = trigrams(word)
-        for term, of_term in wanted:
-            shared = len(of_term & of_word) / max(len(of_term), len(of_word))
-            if term in word or shared > FUZZY_SIMILARITY:
-                return True
-    return False
+def _ranking(hits: list[SearchHit]) -> str:
+    """Return the one way in which all hits were found, or hybrid."""
+    ways = {hit.match_type for hit in hits}
+    if not ways:
+        return "none"
+    return next(iter(ways)).value if len(ways) == 1 else MatchType.HYBRID.value

@@ -1,151 +1,195 @@
-"""All current vectors in memory, searched exactly by cosine similarity.
+"""All current vectors by sequence, searched by cosine similarity.
 
 The manager keeps one and updates it after each commit; search asks it with the set of memories that
-the caller may see, so that hidden ones are never ranked. Vectors sit in blocks of fixed size:
-growing never copies what is there, and no step on the event loop depends on how many there are.
+the caller may see, so that hidden ones are never ranked. Few vectors are kept as they are
+(``exact_vectors``), many as bits (``packed_vectors``), and ``index_upkeep`` changes from one to the
+other by building new rows beside those that are searched meanwhile. Writes happen on the event
+loop, searches where they please: a write never waits for a search.
 """
 
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Collection, Generator, Iterable
+from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-BLOCK_ROWS: Final = 4096
-FREE: Final = -1
+from ..embedding.protocol import FloatMatrix
+from .exact_vectors import ExactVectors
+from .packed_vectors import PackedVectors
+from .vector_blocks import FREE, Block, Loaded, Part, Sequences, Vector
+from .visible_set import VisibleSet
 
-type Vector = NDArray[np.float32]
-type Sequences = NDArray[np.int64]
+__all__ = ["EXACT_ROWS", "Rows", "Sequences", "Vector", "VectorIndex", "VisibleSet"]
 
-
-@dataclass(slots=True)
-class _Block:
-    """Rows of one block; a free row has the sequence -1."""
-
-    vectors: NDArray[np.float32]
-    sequences: Sequences
+EXACT_ROWS: Final = 20_000
+"""Up to so many, exact rows are searched as fast as packed ones, in at most 80 MB of 1024."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleSet:
-    """Which sequences a caller may see, as a bit for each sequence up to the highest."""
+class Rows(Protocol):
+    """What the two kinds of rows have in common."""
 
-    admitted: NDArray[np.bool_]
-
-    @classmethod
-    def parse(cls, json_array: str) -> "VisibleSet":
-        """Read the JSON array of sequences that the repository returns."""
-        sequences = np.fromstring(json_array[1:-1], np.int64, sep=",")
-        admitted = np.zeros(int(sequences.max(initial=-1)) + 2, np.bool_)
-        admitted[sequences] = True
-        return cls(admitted)
-
-    def mask(self, sequences: Sequences) -> NDArray[np.bool_]:
-        """Return which of the sequences are in the set."""
-        # The last bit is always False: it answers for free rows and sequences beyond the set.
-        known: NDArray[np.bool_] = self.admitted[
-            np.where(sequences < len(self.admitted), sequences, FREE)
-        ]
-        return known
-
-
-@dataclass(slots=True)
-class VectorIndex:
-    """Vectors by sequence, all of one dimension."""
-
-    _blocks: list[_Block] = field(default_factory=list)
-    _slots: dict[int, int] = field(default_factory=dict)
-    _free: list[int] = field(default_factory=list)
-    _dimensions: int | None = None
+    dimensions: int | None
+    left_out: set[int]
+    """Memories with a vector of another dimension, which cannot be compared."""
 
     def __len__(self) -> int:
         """Return how many vectors there are."""
-        return len(self._slots)
 
-    def __contains__(self, sequence: int) -> bool:
-        """Return whether the memory has a vector here."""
-        return sequence in self._slots
-
-    def clear(self) -> None:
-        """Forget every vector, and with them their dimension."""
-        self._blocks, self._slots, self._free = [], {}, []
-        self._dimensions = None
+    def __contains__(self, sequence: int, /) -> bool:
+        """Return whether the memory has a vector."""
 
     def put(self, sequence: int, vector: Vector) -> None:
-        """Add or replace a vector; one of another dimension is left out, words still find it."""
-        if self._dimensions is None:
-            self._dimensions = len(vector)
-        if len(vector) != self._dimensions:
-            self.discard(sequence)
-            return
-        slot = self._slots.get(sequence)
-        if slot is None:
-            slot = self._slots[sequence] = self._take_free_slot()
-        block, row = self._blocks[slot // BLOCK_ROWS], slot % BLOCK_ROWS
-        block.vectors[row] = vector
-        block.sequences[row] = sequence
+        """Add or replace a vector of the right dimension."""
 
-    def adopt(self, sequences: Sequences, vectors: NDArray[np.float32], skipped: set[int]) -> None:
-        """Take over a whole block that was loaded, without the memories in ``skipped``."""
-        if self._dimensions is None:
-            self._dimensions = vectors.shape[1]
-        if vectors.shape[1] != self._dimensions:
-            return
-        first = len(self._blocks) * BLOCK_ROWS
-        if skipped:
-            sequences[np.isin(sequences, list(skipped))] = FREE
-        self._blocks.append(_Block(vectors, sequences))
-        self._slots.update(
-            (sequence, slot)
-            for slot, sequence in enumerate(sequences.tolist(), first)
-            if sequence != FREE
-        )
-        self._free.extend((first + np.flatnonzero(sequences == FREE)[::-1]).tolist())
+    def blocks_of(self, parts: Iterable[Part]) -> Generator[Loaded[Any]]:
+        """Make blocks of what is loaded; blocking."""
+
+    def adopt(self, block: Block[Any]) -> None:
+        """Take over a loaded block."""
 
     def discard(self, sequence: int) -> None:
         """Remove a vector if it is there."""
-        slot = self._slots.pop(sequence, None)
-        if slot is not None:
-            self._blocks[slot // BLOCK_ROWS].sequences[slot % BLOCK_ROWS] = FREE
-            self._free.append(slot)
+
+    def candidates(
+        self, query: Vector, visible: VisibleSet, limit: int, min_score: float
+    ) -> Sequences:
+        """Return visible memories with the best ``limit`` of those of that score among them."""
+
+    def vectors_of(self, sequences: Collection[int]) -> tuple[Sequences, FloatMatrix]:
+        """Return those of the memories that have a vector, with it."""
+
+
+class VectorIndex:
+    """Vectors by sequence, all of one dimension."""
+
+    def __init__(self, exact_rows: int = EXACT_ROWS) -> None:
+        """Start empty; above ``exact_rows`` vectors the index asks for packed rows."""
+        self.exact_rows = exact_rows
+        self._rows: Rows = ExactVectors()
+        self._built: Rows | None = None
+        self._changed: set[int] = set()
+        self._writes = 0
+
+    def __len__(self) -> int:
+        """Return how many vectors there are."""
+        return len(self._rows)
+
+    def __contains__(self, sequence: int) -> bool:
+        """Return whether the memory has a vector here."""
+        return sequence in self._rows
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions the vectors have, 0 while there are none."""
+        return self._rows.dimensions or 0
+
+    @property
+    def packed(self) -> bool:
+        """Whether vectors are kept as bits, so that a search reads the database."""
+        return isinstance(self._rows, PackedVectors)
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether there are more vectors than should be kept as they are."""
+        return not self.packed and len(self._rows) > self.exact_rows
+
+    @property
+    def stored(self) -> int:
+        """How many vectors the database should have: also those of another dimension."""
+        return len(self._rows) + len(self._rows.left_out)
+
+    @property
+    def writes(self) -> int:
+        """A number that is another one after each change."""
+        return self._writes
+
+    def clear(self) -> None:
+        """Forget every vector, and with them their dimension."""
+        self._rows = ExactVectors()
+        self._built = None
+        self._changed = set()
+        self._writes += 1
+
+    def put(self, sequence: int, vector: Vector) -> None:
+        """Add or replace a vector; one of another dimension is left out, words still find it."""
+        for rows in self._written(sequence):
+            if len(vector) == (rows.dimensions or len(vector)):
+                rows.left_out.discard(sequence)
+                rows.put(sequence, vector)
+            else:
+                rows.discard(sequence)
+                rows.left_out.add(sequence)
+
+    def discard(self, sequence: int) -> None:
+        """Remove a vector if it is there."""
+        for rows in self._written(sequence):
+            rows.left_out.discard(sequence)
+            rows.discard(sequence)
+
+    def begin(self, rows: Rows, *, visible: bool) -> None:
+        """Build these rows, empty as yet: in place of the present ones at once, or when whole."""
+        self._built = rows
+        self._changed = set()
+        if visible:
+            self._rows = rows
+
+    def adopt(self, loaded: Loaded[Any]) -> None:
+        """Take a block that was loaded into the rows being built; what was written since wins."""
+        if self._built is None:
+            return
+        block = loaded.block
+        if self._changed:
+            block.sequences[np.isin(block.sequences, list(self._changed))] = FREE
+        self._built.left_out |= set(loaded.left_out) - self._changed
+        self._built.adopt(block)
+
+    def finish(self) -> None:
+        """Search what was built from now on."""
+        if self._built is not None:
+            self._rows = self._built
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Forget what was built; what is searched stays."""
+        self._built = None
+        self._changed = set()
+        self._writes += 1
 
     def best(
         self, query: Vector, visible: VisibleSet, limit: int, min_score: float
     ) -> list[tuple[int, float]]:
         """Return up to ``limit`` sequences with their cosine, at least ``min_score``, best first.
 
-        Heavy at large sizes: run it in an executor. Ties go to the older memory.
+        Heavy at large sizes and then reads the database: run it in an executor. Ties go to the
+        older memory. Raises StorageError.
         """
-        if len(query) != self._dimensions:
+        rows = self._rows
+        if len(query) != rows.dimensions:
             return []
-        sequences, scores = [], []
-        for block in list(self._blocks):
-            known = block.sequences.copy()
-            # Not a BLAS product: its threads would fight with those of other searches.
-            cosines = np.einsum("ij,j->i", block.vectors, query)
-            admitted = np.flatnonzero(visible.mask(known) & (cosines >= min_score))
-            sequences.append(known[admitted])
-            scores.append(cosines[admitted])
-        if not sequences:
-            return []
-        return _top(np.concatenate(sequences), np.concatenate(scores), limit)
+        candidates = rows.candidates(query, visible, limit, min_score)
+        cosines = _cosines(rows, query, candidates.tolist())
+        enough = [(one, cosine) for one, cosine in cosines.items() if cosine >= min_score]
+        return sorted(enough, key=lambda scored: (-scored[1], scored[0]))[:limit]
 
-    def _take_free_slot(self) -> int:
-        if not self._free:
-            first = len(self._blocks) * BLOCK_ROWS
-            self._blocks.append(
-                _Block(
-                    np.zeros((BLOCK_ROWS, self._dimensions or 0), np.float32),
-                    np.full(BLOCK_ROWS, FREE, np.int64),
-                )
-            )
-            self._free.extend(range(first + BLOCK_ROWS - 1, first - 1, -1))
-        return self._free.pop()
+    def cosines(self, query: Vector, sequences: Collection[int]) -> dict[int, float]:
+        """Return the exact cosine of those of the memories that have a vector, by sequence.
+
+        Reads the database when there are many vectors: run it where ``best`` runs. Raises
+        StorageError.
+        """
+        rows = self._rows
+        return {} if len(query) != rows.dimensions else _cosines(rows, query, sequences)
+
+    def _written(self, sequence: int) -> list[Rows]:
+        """Return the rows that follow a write: those searched and those built, if others."""
+        self._writes += 1
+        if self._built is None:
+            return [self._rows]
+        self._changed.add(sequence)
+        return [self._rows] if self._built is self._rows else [self._rows, self._built]
 
 
-def _top(sequences: Sequences, scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-    if len(scores) > limit:
-        chosen = np.argpartition(scores, -limit)[-limit:]
-        sequences, scores = sequences[chosen], scores[chosen]
-    order = np.lexsort((sequences, -scores))
-    return [(int(sequences[at]), float(scores[at])) for at in order]
+def _cosines(rows: Rows, query: Vector, sequences: Collection[int]) -> dict[int, float]:
+    if not sequences:
+        return {}
+    found, vectors = rows.vectors_of(sequences)
+    return dict(zip(found.tolist(), np.vecdot(vectors, query).tolist(), strict=True))

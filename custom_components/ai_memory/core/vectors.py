@@ -5,10 +5,11 @@ A vector belongs to the fingerprint of the engine that made it, two fingerprints
 the digest of its text, so that the same text is never embedded twice.
 """
 
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Collection, Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+import json
 from pathlib import Path
 import sqlite3
 from typing import Final
@@ -17,10 +18,16 @@ import aiosqlite
 import numpy as np
 
 from ..embedding.protocol import FloatMatrix
-from .vector_index import BLOCK_ROWS, FREE, Sequences, Vector
+from .database import storage_error
+from .vector_blocks import Part, Sequences, Vector
 
-FETCHED_ROWS: Final = 256
+FETCHED_ROWS: Final = 512
 """Fetched at once: few enough that no other thread waits for the interpreter."""
+
+_FLOAT_BYTES: Final = 4
+
+SAMPLED_ROWS: Final = 2_048
+"""Enough for the mean of all."""
 
 _STORE: Final = """
     INSERT INTO embeddings (sequence, fingerprint, digest, vector)
@@ -43,8 +50,36 @@ _MISSING_COUNT: Final = """
 _COMMON_CONTENTS: Final = """
     SELECT content FROM memories WHERE scope = 'common' ORDER BY sequence
 """
-_LOAD: Final = """
-    SELECT sequence, vector FROM embeddings WHERE fingerprint = ? ORDER BY sequence
+_MISSING_AMONG: Final = """
+    SELECT m.sequence, m.revision, m.content FROM json_each(:sequences) wanted
+    CROSS JOIN memories m ON m.sequence = wanted.value
+    LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
+    WHERE e.sequence IS NULL
+"""
+_CURRENT_COUNT: Final = "SELECT count(*) FROM embeddings WHERE fingerprint = ?"
+# The digest of a text is as good as random: its index gives a sample of all.
+_SAMPLE: Final = """
+    SELECT vector FROM embeddings WHERE fingerprint = ? ORDER BY digest LIMIT ?
+"""
+_FIRST_SIZE: Final = """
+    SELECT length(vector) FROM embeddings WHERE fingerprint = ? ORDER BY sequence LIMIT 1
+"""
+# One row however many vectors: between two rows another thread could take the interpreter away.
+_JOINED: Final = """
+    json_group_array(sequence) FILTER (WHERE length(vector) = :size),
+    CAST(group_concat(vector, '') FILTER (WHERE length(vector) = :size) AS BLOB)
+"""
+_LOAD: Final = f"""
+    SELECT {_JOINED},
+        json_group_array(sequence) FILTER (WHERE length(vector) <> :size), max(sequence)
+    FROM (
+        SELECT sequence, vector FROM embeddings
+        WHERE fingerprint = :fingerprint AND sequence > :after ORDER BY sequence LIMIT :limit
+    )
+"""
+_READ: Final = f"""
+    SELECT {_JOINED} FROM json_each(:sequences) wanted
+    CROSS JOIN embeddings ON sequence = wanted.value WHERE fingerprint = :fingerprint
 """
 
 
@@ -99,6 +134,15 @@ async def missing(
     return [Unembedded(*row) for row in rows]
 
 
+async def missing_among(
+    connection: aiosqlite.Connection, fingerprint: str, sequences: Collection[int]
+) -> list[Unembedded]:
+    """Return which of some memories have no current vector."""
+    parameters = {"fingerprint": fingerprint, "sequences": json.dumps(list(sequences))}
+    rows = await connection.execute_fetchall(_MISSING_AMONG, parameters)
+    return [Unembedded(*row) for row in rows]
+
+
 async def missing_count(connection: aiosqlite.Connection, fingerprint: str) -> int:
     """Return how many memories have no current vector."""
     rows = await connection.execute_fetchall(_MISSING_COUNT, (fingerprint,))
@@ -113,35 +157,85 @@ async def fingerprints(connection: aiosqlite.Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def load(path: Path, fingerprint: str) -> Generator[tuple[Sequences, FloatMatrix]]:
-    """Yield sequences and their vectors a block at a time, -1 for a row without one; blocking.
+def current_count(path: Path, fingerprint: str) -> int:
+    """Return how many current vectors are stored; blocking. Raises StorageError."""
+    with _reading(path) as connection:
+        return int(connection.execute(_CURRENT_COUNT, (fingerprint,)).fetchone()[0])
 
-    Rows of another dimension than the first are left out: they cannot be compared.
+
+def mean(path: Path, fingerprint: str) -> Vector | None:
+    """Return the mean of a sample of the current vectors, None without any; blocking.
+
+    Raises StorageError.
     """
-    with closing(_connect(path)) as connection:
-        cursor = connection.execute(_LOAD, (fingerprint,))
-        rows = cursor.fetchmany(FETCHED_ROWS)
-        size = len(rows[0][1]) if rows else 0
-        while rows:
-            sequences = np.full(BLOCK_ROWS, FREE, np.int64)
-            block = np.zeros((BLOCK_ROWS, size // 4), np.float32)
-            filled = 0
-            while rows and filled + len(rows) <= BLOCK_ROWS:
-                for sequence, blob in rows:
-                    if len(blob) == size:
-                        block[filled] = np.frombuffer(blob, np.float32)
-                        sequences[filled] = sequence
-                        filled += 1
-                rows = cursor.fetchmany(FETCHED_ROWS)
-            yield sequences, block
+    with _reading(path) as connection:
+        size = _first_size(connection, fingerprint)
+        rows = connection.execute(_SAMPLE, (fingerprint, SAMPLED_ROWS)).fetchall()
+    alike = [blob for (blob,) in rows if len(blob) == size]
+    if not alike:
+        return None
+    average: Vector = _matrix(b"".join(alike), size).mean(axis=0)
+    return average
+
+
+def load(path: Path, fingerprint: str) -> Generator[Part]:
+    """Yield all current vectors in order of sequence, some at a time; blocking.
+
+    Rows of another dimension than the first are left out: they cannot be compared. What is written
+    meanwhile may be among them or not. Raises StorageError.
+    """
+    with _reading(path) as connection:
+        size = _first_size(connection, fingerprint)
+        wanted = {"fingerprint": fingerprint, "size": size, "limit": FETCHED_ROWS}
+        last = 0
+        while True:
+            rows = connection.execute(_LOAD, wanted | {"after": last})
+            listed, joined, others, last = rows.fetchone()
+            if last is None:
+                return
+            yield Part(_sequences(listed), _matrix(joined, size), json.loads(others))
+
+
+def read(
+    path: Path, fingerprint: str, sequences: Collection[int], dimensions: int
+) -> tuple[Sequences, FloatMatrix]:
+    """Return the current vectors of some memories, those that have one; blocking.
+
+    Raises StorageError.
+    """
+    size, listed = dimensions * _FLOAT_BYTES, json.dumps(list(sequences))
+    wanted = {"fingerprint": fingerprint, "size": size, "sequences": listed}
+    with _reading(path) as connection:
+        found, joined = connection.execute(_READ, wanted).fetchone()
+    return _sequences(found), _matrix(joined, size)
 
 
 def load_common_contents(path: Path) -> list[str]:
-    """Return the content of every common memory; blocking."""
-    with closing(_connect(path)) as connection:
+    """Return the content of every common memory; blocking. Raises StorageError."""
+    with _reading(path) as connection:
         return [content for (content,) in connection.execute(_COMMON_CONTENTS)]
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+@contextmanager
+def _reading(path: Path) -> Generator[sqlite3.Connection]:
+    """Lend a connection for one read: opening one is cheap, and none outlives the memory."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(uri, uri=True, check_same_thread=False)
+    try:
+        with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
+            yield connection
+    except sqlite3.Error as err:
+        raise storage_error(err, path) from err
+
+
+def _first_size(connection: sqlite3.Connection, fingerprint: str) -> int:
+    row = connection.execute(_FIRST_SIZE, (fingerprint,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _sequences(json_array: str) -> Sequences:
+    return np.array(json.loads(json_array), np.int64)
+
+
+def _matrix(joined: bytes | None, size: int) -> FloatMatrix:
+    """Return the vectors of so many bytes each that were joined, None being none."""
+    return np.frombuffer(joined or b"", np.float32).reshape(-1, max(1, size // _FLOAT_BYTES))

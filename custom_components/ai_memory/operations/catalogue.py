@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import (
-    DEFAULT_MIN_SCORE,
     Access,
     AccessDeniedError,
     Caller,
@@ -133,12 +132,13 @@ async def _list(manager: MemoryManager, caller: Caller, arguments: Mapping[str, 
 
 
 async def _search(manager: MemoryManager, caller: Caller, arguments: Mapping[str, Value]) -> Reply:
+    least = arguments["min_score"]
     result = await manager.search(
         caller,
         _filters(arguments),
         _text(arguments, "query") or "",
         _whole(arguments, "limit"),
-        float(arguments["min_score"] or 0.0),
+        None if least is None else float(least),
     )
     return search_reply(result)
 
@@ -215,7 +215,6 @@ _OPERATIONS: Final = (
                 name="min_score",
                 kind=Kind.NUMBER,
                 description="least cosine similarity",
-                default=DEFAULT_MIN_SCORE,
                 minimum=0,
                 maximum=1,
             ),

@@ -59,7 +59,8 @@ def list_reply(result: ListResult) -> Reply:
 def search_reply(result: SearchResult) -> Reply:
     """Return the hits with how each was found."""
     hits: list[JsonValue] = [
-        memory_reply(hit.memory) | {"score": hit.score, "match_type": hit.match_type.value}
+        memory_reply(hit.memory)
+        | {"score": hit.score, "match_type": hit.match_type.value, "why": hit.why}
         for hit in result.hits
     ]
     return {"results": hits, "count": len(hits), "ranking": result.ranking}

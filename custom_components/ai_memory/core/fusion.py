@@ -1,0 +1,113 @@
+"""One order from two ways of matching: words and meaning.
+
+``MemorySearch`` gathers the candidates; the weights belong to the engine (``embedding.ranking``). A
+memory's score is the share of the query's words it holds, plus the weight of its similarity, which
+is measured against the query's similarity to the rest of the memory: fusing ranks alone would
+count the best of a bad lot as much as a real match (see ``benchmarks.retrieval``).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Final
+
+from ..embedding.ranking import RankingProfile
+from .models import MatchType, Memory, SearchHit
+
+SCORE_DIGITS: Final = 4
+LEAST_DEVIATION: Final = 0.01
+"""A background of a few memories that are alike by chance must not make any other stand out."""
+
+# Chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
+RECENCY_WEIGHT: Final = 0.3
+"""How much more the newest of the candidates counts than one that is infinitely old."""
+RECENCY_HALF_LIFE_SECONDS: Final = 180 * 86_400
+PERIOD_WEIGHT: Final = 0.5
+"""How much more a memory of the time counts of which the query speaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """How similar a query is to the memory at large."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, cosines: Sequence[float]) -> "Background":
+        """Measure a sample; an empty one has nothing stand out."""
+        if not cosines:
+            return cls(1.0, 1.0)
+        mean = sum(cosines) / len(cosines)
+        variance = sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines)
+        return cls(mean, max(sqrt(variance), LEAST_DEVIATION))
+
+    def prominence(self, cosine: float, profile: RankingProfile) -> float:
+        """Return from 0 to 1 how far a similarity stands out."""
+        deviations = (cosine - self.mean) / self.deviation
+        return min(1.0, max(0.0, deviations / profile.full_deviations))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A memory that words, meaning or its time brought up.
+
+    ``cosine`` is None where nothing could be compared; ``alike`` says that it reaches the floor.
+    """
+
+    memory: Memory
+    coverage: float = 0.0
+    words: tuple[str, ...] = ()
+    cosine: float | None = None
+    alike: bool = False
+    in_period: bool = False
+
+
+def fused(
+    candidates: Iterable[Candidate],
+    background: Background,
+    profile: RankingProfile,
+    *,
+    earlier: bool = False,
+) -> list[SearchHit]:
+    """Return the candidates as hits, best first; ties to the higher cosine, then the older.
+
+    The newer of two counts more, or the older where ``earlier`` is asked for.
+    """
+    every = list(candidates)
+    times = [one.memory.updated.timestamp() for one in every]
+    preferred = (min if earlier else max)(times, default=0.0)
+
+    def rank(one: Candidate) -> tuple[float, float, int]:
+        score = one.coverage
+        if one.cosine is not None:
+            score += profile.weight * background.prominence(one.cosine, profile)
+        distance_seconds = abs(preferred - one.memory.updated.timestamp())
+        score *= 1 + RECENCY_WEIGHT * 0.5 ** (distance_seconds / RECENCY_HALF_LIFE_SECONDS)
+        score *= 1 + PERIOD_WEIGHT * one.in_period
+        return -score, -(one.cosine or 0.0), one.memory.sequence
+
+    return [_hit(one) for one in sorted(every, key=rank)]
+
+
+def _hit(one: Candidate) -> SearchHit:
+    reasons = []
+    if one.words:
+        reasons.append(f"words: {', '.join(one.words)}")
+    elif one.coverage:
+        reasons.append("spelling")
+    if one.alike:
+        reasons.append("meaning")
+    if one.in_period:
+        reasons.append("time")
+    if not one.alike:
+        match_type = MatchType.TEXT
+    else:
+        match_type = MatchType.HYBRID if one.coverage else MatchType.SEMANTIC
+    score = one.cosine if one.alike and one.cosine is not None else 0.0
+    return SearchHit(
+        memory=one.memory,
+        score=round(score, SCORE_DIGITS),
+        match_type=match_type,
+        why="; ".join(reasons),
+    )

@@ -1,0 +1,121 @@
+"""Which memories hold a phrase, as the full-text tables know it.
+
+Word search asks for the sequences alone and weighs them itself: full text would score every match,
+those that the caller may not see among them, and take fifty times as long.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import json
+from typing import Final
+
+import aiosqlite
+import numpy as np
+from numpy.typing import NDArray
+
+from .fulltext import quoted
+from .vector_index import Sequences
+from .visible_set import VisibleSet
+
+COLUMN_WEIGHTS: Final = {"content": 1.0, "summary": 0.7, "place": 0.3}
+"""How much a word in each column counts."""
+
+PARSED_AT_ONCE_CHARACTERS: Final = 1 << 18
+"""Numbers are read in pieces, so that no other thread waits long for the interpreter."""
+
+_WORDS: Final = """
+    SELECT (
+        SELECT json_group_array(rowid) FROM memory_words
+        WHERE memory_words MATCH '{' || place.value || '} : ' || phrase.value
+    )
+    FROM json_each(:phrases) phrase, json_each(:columns) place
+    ORDER BY phrase.key, place.key
+"""
+_PARTS: Final = """
+    SELECT (
+        SELECT json_group_array(rowid) FROM memory_trigrams
+        WHERE memory_trigrams MATCH phrase.value
+    )
+    FROM json_each(:phrases) phrase ORDER BY phrase.key
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The visible memories that hold a phrase, ascending, and how much it counts in each."""
+
+    phrase: str
+    sequences: Sequences
+    weights: NDArray[np.float32]
+
+    def weights_in(self, sequences: Sequences) -> NDArray[np.float32]:
+        """Return how much the phrase counts in each of these memories, 0 where it is not."""
+        if not len(self.sequences):
+            return np.zeros(len(sequences), np.float32)
+        at = np.searchsorted(self.sequences, sequences).clip(max=len(self.sequences) - 1)
+        found: NDArray[np.float32] = np.where(
+            self.sequences[at] == sequences, self.weights[at], np.float32(0)
+        )
+        return found
+
+
+async def of_words(connection: aiosqlite.Connection, phrases: Sequence[str]) -> list[str]:
+    """Return JSON arrays of sequences: for each phrase one a column."""
+    parameters = {
+        "phrases": json.dumps([quoted(phrase) for phrase in phrases]),
+        "columns": json.dumps(list(COLUMN_WEIGHTS)),
+    }
+    return [row[0] for row in await connection.execute_fetchall(_WORDS, parameters)]
+
+
+async def of_parts(connection: aiosqlite.Connection, parts: Sequence[str]) -> list[str]:
+    """Return JSON arrays of sequences: one for each part of a word, whole words included."""
+    parameters = {"phrases": json.dumps([quoted(part) for part in parts])}
+    return [row[0] for row in await connection.execute_fetchall(_PARTS, parameters)]
+
+
+def read_words(
+    phrases: Sequence[str], arrays: Sequence[str], visible: VisibleSet
+) -> list[Postings]:
+    """Return what ``of_words`` told of the memories in the set."""
+    width = len(COLUMN_WEIGHTS)
+    weights = tuple(COLUMN_WEIGHTS.values())
+    return [
+        _read(phrase, arrays[at * width : (at + 1) * width], weights, visible)
+        for at, phrase in enumerate(phrases)
+    ]
+
+
+def read_parts(parts: Sequence[str], arrays: Sequence[str], visible: VisibleSet) -> list[Postings]:
+    """Return what ``of_parts`` told of the memories in the set."""
+    return [
+        _read(part, [array], (1.0,), visible) for part, array in zip(parts, arrays, strict=True)
+    ]
+
+
+def _read(
+    phrase: str, arrays: Sequence[str], weights: Sequence[float], visible: VisibleSet
+) -> Postings:
+    columns = [(_numbers(array), weight) for array, weight in zip(arrays, weights, strict=True)]
+    held = [(sequences, weight) for sequences, weight in columns if len(sequences)]
+    if len(held) == 1:
+        sequences, weight = held[0]
+        seen = sequences[visible.mask(sequences)]
+        return Postings(phrase, seen, np.full(len(seen), weight, np.float32))
+    every = np.concatenate([sequences for sequences, _ in held]) if held else _numbers("[]")
+    of_each = np.repeat([weight for _, weight in held], [len(found) for found, _ in held])
+    kept = visible.mask(every)
+    sequences, at = np.unique(every[kept], return_inverse=True)
+    summed = np.bincount(at, of_each[kept], len(sequences)).astype(np.float32)
+    return Postings(phrase, sequences, summed)
+
+
+def _numbers(json_array: str) -> Sequences:
+    parts = []
+    start, end = 1, len(json_array) - 1
+    while start < end:
+        stop = json_array.find(",", start + PARSED_AT_ONCE_CHARACTERS)
+        stop = end if stop < 0 else stop
+        parts.append(np.fromstring(json_array[start:stop], np.int64, sep=","))
+        start = stop + 1
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

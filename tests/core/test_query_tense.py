@@ -1,0 +1,41 @@
+"""Which questions ask for how things were before they changed."""
+
+import pytest
+
+from custom_components.ai_memory.core.query_tense import asks_for_earlier
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where was the party originally planned?",
+        "What was the PIN before it was changed?",
+        "Wann war der Basar ursprünglich?",
+        "Wie hieß der Roboter, bevor Mia ihn umgetauft hat?",
+        "Où était la fête à l’origine ?".replace("’", "'"),
+        "¿Dónde se iba a comer antes?",
+        "Op welke datum zou de tocht eerst zijn?",
+        "На какое число юбилей назначали сначала?",
+        "Nişan ilk başta hangi tarihteydi?",
+        "中秋聚餐最早定的是哪一天？",
+        "大会は最初どこでしたか",
+    ],
+)
+def test_the_older_memory_is_asked_for(query: str) -> None:
+    assert asks_for_earlier(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "When is the party?",
+        "What is the PIN of the tablet now?",
+        "Wie früh steht Ben auf?",
+        "Who likes antipasti?",
+        "Where is the primer?",
+        "",
+        "?" * 100_000,
+    ],
+)
+def test_the_newer_memory_is_asked_for(query: str) -> None:
+    assert not asks_for_earlier(query)

@@ -1,0 +1,124 @@
+"""Finding by words: what counts how much, for one caller, in a real file."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from custom_components.ai_memory.core import (
+    Caller,
+    Filters,
+    MemoryChanges,
+    MemoryManager,
+    NewMemory,
+    Scope,
+)
+from custom_components.ai_memory.core.postings import PARSED_AT_ONCE_CHARACTERS, _numbers
+from custom_components.ai_memory.core.visibility import visible_to
+from custom_components.ai_memory.core.visible_set import VisibleSet
+from custom_components.ai_memory.core.word_search import CANDIDATES, WordMatch, WordSearch
+from tests.conftest import Opener
+
+BEN = Caller(source="assist", agent="conversation.home", provider="ollama", user="ben")
+
+
+async def _add(memory: MemoryManager, caller: Caller, *contents: str, **fields: Any) -> None:
+    for content in contents:
+        await memory.add(caller, NewMemory(content=content, **({"scope": Scope.COMMON} | fields)))
+
+
+async def _matches(
+    memory: MemoryManager, caller: Caller, query: str, limit: int = 10
+) -> list[WordMatch]:
+    visible = await memory._search.visibility.visible(visible_to(caller, Filters()))
+    return await WordSearch(memory._database).best(query, visible, limit)
+
+
+async def test_coverage_is_the_share_of_what_is_asked(memory: MemoryManager, anna: Caller) -> None:
+    await _add(memory, anna, "Blue ladder in the shed", "Blue bucket", "Green hose", "Red box")
+    found = {match.words: match.coverage for match in await _matches(memory, anna, "blue ladder")}
+    assert set(found) == {("blue", "ladder"), ("blue",)}
+    # "ladder" is rarer than "blue", so holding only "blue" is less than half of it.
+    assert 0.9 < found["blue", "ladder"] < 1.3
+    assert 0.1 < found["blue",] < 0.5
+
+
+async def test_summary_and_place_count_less_than_content(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "The xylophone is heavy", wing="general", room="general")
+    await _add(memory, anna, "It is heavy too", summary="xylophone", wing="general", room="general")
+    await _add(memory, anna, "It is heavy as well", wing="general", room="xylophone")
+    coverages = [match.coverage for match in await _matches(memory, anna, "xylophone")]
+    assert coverages == sorted(coverages, reverse=True)
+    assert len(set(coverages)) == len(coverages) == 3
+
+
+async def test_what_others_store_changes_nothing(memory: MemoryManager, anna: Caller) -> None:
+    """Neither order nor coverage rest on memories that the caller may not see."""
+    await _add(memory, anna, "The safe is heavy", "The code is long", "The safe code is with me")
+    before = await _matches(memory, anna, "safe code")
+    for number in range(40):
+        await _add(memory, BEN, f"My code number {number}, code", scope=Scope.PRIVATE)
+    assert await _matches(memory, anna, "safe code") == before
+    assert len(await _matches(memory, BEN, "safe code", 50)) == 43
+
+
+async def test_a_word_known_only_to_others_is_still_found_by_spelling(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    """Otherwise the missing match would tell that somebody holds the word."""
+    await _add(memory, anna, "The dishwasher is old")
+    spelled = await _matches(memory, anna, "dishwaser")
+    await _add(memory, BEN, "dishwaser", scope=Scope.PRIVATE)
+    assert await _matches(memory, anna, "dishwaser") == spelled
+    assert [match.words for match in spelled] == [()]
+
+
+@pytest.mark.parametrize("query", ["dishwaser", "dishwashr", "tishwasher", "dishwashers"])
+async def test_a_slip_of_the_pen_is_forgiven(
+    memory: MemoryManager, anna: Caller, query: str
+) -> None:
+    await _add(memory, anna, "The dishwasher is old", "The lamp is new", "Wash the dishes")
+    found = await _matches(memory, anna, query)
+    assert found[0].sequence == 1
+
+
+async def test_among_very_many_equal_matches_the_newest_are_weighed(
+    open_memory: Opener, anna: Caller
+) -> None:
+    memory = await open_memory(max_entries=10_000)
+    await _add(memory, anna, *(f"Box number {number}" for number in range(CANDIDATES + 50)))
+    found = await _matches(memory, anna, "box", 1000)
+    assert len(found) == CANDIDATES + 50
+    found = await _matches(memory, anna, "box", 10)
+    assert min(match.sequence for match in found) > 50
+
+
+def test_long_lists_of_sequences_are_read_in_pieces() -> None:
+    sequences = list(range(1, 10 * PARSED_AT_ONCE_CHARACTERS // 6))
+    listed = f"[{','.join(map(str, sequences))}]"
+    assert len(listed) > 5 * PARSED_AT_ONCE_CHARACTERS
+    assert _numbers(listed).tolist() == sequences
+    assert _numbers("[]").tolist() == []
+    assert _numbers("[7]").tolist() == [7]
+
+
+def test_a_visible_set_follows_changes() -> None:
+    visible = VisibleSet.parse("[1,2,9]")
+    after = visible.replaced({2, 3, 12}, VisibleSet.parse("[3,12]"))
+    assert np.flatnonzero(after.admitted).tolist() == [1, 3, 9, 12]
+    assert np.flatnonzero(visible.admitted).tolist() == [1, 2, 9]
+    assert (len(visible), len(after)) == (3, 4)
+    assert VisibleSet.parse("[]").sample(5) == []
+    assert len(VisibleSet.parse(f"[{','.join(map(str, range(1, 1000)))}]").sample(100)) <= 100
+
+
+async def test_places_that_change_hands_are_seen_at_once(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "A secret")
+    (hit,) = (await memory.search(BEN, Filters(), "secret", 5)).hits
+    await memory.update(anna, hit.memory.id, MemoryChanges(scope=Scope.PRIVATE))
+    assert (await memory.search(BEN, Filters(), "secret", 5)).hits == ()
+    assert len((await memory.search(anna, Filters(), "secret", 5)).hits) == 1
