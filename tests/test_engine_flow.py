@@ -524,22 +524,33 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "embed_timeout_s": 2.0,
         "query_instruction": "find: ",
         "document_instruction": "text: ",
+        "similarity_floor": None,
     }
     wanted: dict[str, Any] = {
         "max_entries": 1000,
         "embed_timeout_s": 0.05,
+        "similarity_floor": 1.5,
         "edit_connection": False,
     }
     refused = await _answer_options(hass, form, **wanted)
-    assert refused["errors"] == {"embed_timeout_s": "embed_timeout_out_of_range"}
+    assert refused["errors"] == {
+        "embed_timeout_s": "embed_timeout_out_of_range",
+        "similarity_floor": "similarity_floor_out_of_range",
+    }
     assert refused["description_placeholders"]["longest"] == "30"
-    wanted |= {"embed_timeout_s": 0.5, "query_instruction": "ask: "}
+    wanted |= {"embed_timeout_s": 0.5, "query_instruction": "ask: ", "similarity_floor": 0.4}
     saved = await _answer_options(hass, refused, **wanted)
     await hass.async_block_till_done()
     assert saved["type"] is FlowResultType.CREATE_ENTRY
     options = dict(entry.options)
     assert options.pop("assist_tools", True) is True
-    assert options == {"max_entries": 1000, "embed_timeout_s": 0.5, "query_instruction": "ask: "}
+    assert options == {
+        "max_entries": 1000,
+        "embed_timeout_s": 0.5,
+        "query_instruction": "ask: ",
+        "similarity_floor": 0.4,
+    }
+    assert entry.runtime_data.manager.floor.value == 0.4
     assert entry.data["remote_url"] == NOBODY
 
 

@@ -107,7 +107,13 @@ async def test_diagnostics_hold_figures_and_no_text(hass: HomeAssistant, hass_cl
     assert await async_setup_component(hass, "diagnostics", {})
     told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
     assert told["data"] == {"embedding_engine": "tfidf", "api_key": "**REDACTED**"}
-    assert told["engine"] == {"name": "tfidf", "fingerprint": "tfidf/384/1", "vectors": 1}
+    assert told["engine"] == {
+        "name": "tfidf",
+        "fingerprint": "tfidf/384/1",
+        "vectors": 1,
+        "similarity_floor": 0.55,
+        "calibrated_on": None,
+    }
     assert told["memories"] == {
         "total": 1,
         "common": 0,

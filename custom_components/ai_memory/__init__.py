@@ -13,11 +13,13 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryError, ConfigEntryNotReady
 from homeassistant.helpers import config_validation as cv, issue_registry as ir
 from homeassistant.helpers.typing import ConfigType
+from homeassistant.util import dt as dt_util
 
 from .assist import register_api
 from .const import (
     CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
+    CONF_SIMILARITY_FLOOR,
     DATABASE_FILE_NAME,
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
@@ -103,6 +105,8 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         Database(Path(hass.config.path(DATABASE_FILE_NAME))),
         make_engine(hass, settings),
         max_entries=_max_entries(settings),
+        local_now=dt_util.now,
+        similarity_floor=settings.get(CONF_SIMILARITY_FLOOR),
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )

@@ -48,6 +48,7 @@ from .const import (
     CONF_MODEL_NAME,
     CONF_QUERY_INSTRUCTION,
     CONF_REMOTE_URL,
+    CONF_SIMILARITY_FLOOR,
     DEFAULT_ASSIST_TOOLS,
     DEFAULT_MAX_ENTRIES,
     DOMAIN,
@@ -103,6 +104,7 @@ _PULL_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _INSTRUCTIONS: Final = (CONF_QUERY_INSTRUCTION, CONF_DOCUMENT_INSTRUCTION)
+_OF_THE_MODEL: Final = (*_INSTRUCTIONS, CONF_SIMILARITY_FLOOR)
 
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
 _ENGINE: Final = SelectSelector(
@@ -111,6 +113,7 @@ _ENGINE: Final = SelectSelector(
 _SECONDS: Final = NumberSelector(
     NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.1, unit_of_measurement="s")
 )
+_SIMILARITY: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.01))
 _ADDRESS: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
 _SECRET: Final = TextSelector(
     TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off")
@@ -485,6 +488,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
         fields[seconds] = _SECONDS
         fields |= {vol.Optional(name): _LINES for name in _INSTRUCTIONS}
+    fields[vol.Optional(CONF_SIMILARITY_FLOOR)] = _SIMILARITY
     return fields
 
 
@@ -509,13 +513,14 @@ def _engine_of(settings: Mapping[str, Any]) -> str:
 def _fitting(
     options: Mapping[str, Any], entry: ConfigEntry, chosen: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return options without the instructions that were written for the model before."""
-    if chosen.get(CONF_MODEL_NAME) == entry.data.get(CONF_MODEL_NAME):
+    """Return options without those that were meant for the model before."""
+    model = (CONF_EMBEDDING_ENGINE, CONF_MODEL_NAME)
+    if all(chosen.get(name) == entry.data.get(name) for name in model):
         return dict(options)
     return {
         name: value
         for name, value in options.items()
-        if name not in _INSTRUCTIONS or value != entry.options.get(name)
+        if name not in _OF_THE_MODEL or value != entry.options.get(name)
     }
 
 
@@ -528,6 +533,8 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     seconds = user_input.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS)
     if not EMBED_TIMEOUT_MINIMUM_SECONDS <= seconds <= EMBED_TIMEOUT_MAXIMUM_SECONDS:
         errors[CONF_EMBED_TIMEOUT] = "embed_timeout_out_of_range"
+    if not 0 <= user_input.get(CONF_SIMILARITY_FLOOR, 0) <= 1:
+        errors[CONF_SIMILARITY_FLOOR] = "similarity_floor_out_of_range"
     if errors:
         return user_input, errors
     return user_input | {CONF_MAX_ENTRIES: int(wanted)}, {}

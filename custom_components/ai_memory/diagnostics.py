@@ -30,6 +30,8 @@ async def async_get_config_entry_diagnostics(
             "name": manager.engine_name,
             "fingerprint": manager.engine_fingerprint,
             "vectors": manager.vector_count,
+            "similarity_floor": manager.floor.value,
+            "calibrated_on": manager.floor.calibration and manager.floor.calibration.sample,
         },
         "memories": {
             **counts.by_scope,

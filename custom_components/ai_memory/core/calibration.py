@@ -1,20 +1,24 @@
 """The least similarity that means anything, measured on the memories themselves.
 
 How similar two unrelated texts are differs from model to model, so no fixed floor serves them all.
-``index_upkeep`` calibrates once the vectors of a model are there: halves of memories play the
+``index_upkeep`` calls for it once the vectors of a model are there: halves of memories play the
 questions. The floor lies where most pairs of a half and another memory stay below, and never so
 high that halves miss the memory they came from. It is stored with the fingerprint of the model.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+import logging
 from typing import Final
 
 import aiosqlite
 import numpy as np
 
-from ..embedding.protocol import EmbeddingEngine, FloatMatrix, TextKind
-from .vector_index import Vector
+from ..embedding.protocol import EmbeddingEngine, EngineError, FloatMatrix, TextKind
+from . import memories
+from .database import Database
+from .vector_index import Vector, VectorIndex
 
 SAMPLED_MEMORIES: Final = 64
 LEAST_MEMORIES: Final = 16
@@ -34,6 +38,9 @@ _STORE: Final = """
 """
 
 
+_LOGGER: Final = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The floor of one model, and on how many memories it rests."""
@@ -44,6 +51,66 @@ class Calibration:
     def suffices(self, memories: int) -> bool:
         """Return whether measuring again among so many memories would tell little more."""
         return 2 * self.sample > min(memories, SAMPLED_MEMORIES)
+
+
+class SimilarityFloor:
+    """The least cosine of a match by meaning, where a caller asks for none."""
+
+    def __init__(
+        self,
+        database: Database,
+        engine: EmbeddingEngine,
+        index: VectorIndex,
+        chosen: float | None = None,
+    ) -> None:
+        """Know nothing yet; ``chosen`` by a person holds whatever is measured."""
+        self.calibration: Calibration | None = None
+        self._database = database
+        self._engine = engine
+        self._index = index
+        self._chosen = chosen
+        self._fingerprint: str | None = None
+
+    @property
+    def value(self) -> float:
+        """The floor in force, 0.0 while nothing is known of the model."""
+        for floor in (self._chosen, self._engine.ranking.floor):
+            if floor is not None:
+                return floor
+        return self.calibration.floor if self.calibration else 0.0
+
+    async def renew(self) -> None:
+        """Measure where that tells more than is known. Raises StorageError."""
+        if self._engine.ranking.floor is not None:
+            return
+        fingerprint = self._engine.fingerprint
+        if self._fingerprint != fingerprint:
+            async with self._database.reading() as connection:
+                self.calibration = await stored(connection, fingerprint)
+            self._fingerprint = fingerprint
+        known = self.calibration
+        if len(self._index) < LEAST_MEMORIES or (known and known.suffices(len(self._index))):
+            return
+        try:
+            measured = await self._measured()
+        except EngineError as err:
+            _LOGGER.debug("Engine %s could not be calibrated: %s", self._engine.name, err)
+            return
+        if measured is not None and fingerprint == self._engine.fingerprint:
+            async with self._database.transaction() as connection:
+                await store(connection, fingerprint, measured)
+            self.calibration = measured
+
+    async def _measured(self) -> Calibration | None:
+        loop = asyncio.get_running_loop()
+        sequences, vectors = await loop.run_in_executor(None, self._index.sample, SAMPLED_MEMORIES)
+        async with self._database.reading() as connection:
+            texts = await memories.texts(connection, sequences.tolist())
+        contents = {text.sequence: text.content for text in texts}
+        kept = [at for at, sequence in enumerate(sequences.tolist()) if sequence in contents]
+        return await measure(
+            self._engine, [contents[int(sequences[at])] for at in kept], vectors[kept]
+        )
 
 
 async def measure(

@@ -8,7 +8,7 @@ is searched, when it outgrows its kind of rows and when it disagrees with the da
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 import logging
 from pathlib import Path
@@ -46,9 +46,17 @@ _LOGGER: Final = logging.getLogger(__name__)
 class IndexUpkeep:
     """The vector index of one database and engine, and the work of filling it."""
 
-    def __init__(self, database: Database, encoder: Encoder, writer: MemoryWriter) -> None:
-        """Start with an empty index."""
-        self.index = VectorIndex()
+    def __init__(
+        self,
+        database: Database,
+        encoder: Encoder,
+        writer: MemoryWriter,
+        index: VectorIndex,
+        settled: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Start with an empty index; ``settled`` is called whenever it is whole again."""
+        self.index: Final = index
+        self._settled = settled
         self.pending = 0
         self._database = database
         self._encoder = encoder
@@ -102,6 +110,7 @@ class IndexUpkeep:
                 if self._encoder.failure is not None:
                     continue
             await self._agree()
+            await self._settled()
             await self._work.wait()
 
     def engine_returned(self) -> None:

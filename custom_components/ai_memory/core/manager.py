@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
 from . import memories, palace, vectors
+from .calibration import SimilarityFloor
 from .census import Census
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
@@ -45,7 +46,7 @@ from .text_input import (
     place_name,
 )
 from .usage import FLUSH_SECONDS, UsageLog
-from .vector_index import Vector
+from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
 from .writer import MemoryWriter, Written
 
@@ -87,6 +88,7 @@ class MemoryManager:
         query_timeout_seconds: float = DEFAULT_QUERY_TIMEOUT_SECONDS,
         clock: Clock = utc_now,
         local_now: Clock = utc_now,
+        similarity_floor: float | None = None,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -97,9 +99,11 @@ class MemoryManager:
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine)
-        self._upkeep = IndexUpkeep(database, self.encoder, self._writer)
+        index = VectorIndex()
+        self.floor: Final = SimilarityFloor(database, engine, index, similarity_floor)
+        self._upkeep = IndexUpkeep(database, self.encoder, self._writer, index, self.floor.renew)
         self._search = MemorySearch(
-            database, self.encoder, self._upkeep.index, lambda: self.similarity_floor, local_now
+            database, self.encoder, index, lambda: self.floor.value, local_now
         )
         self._usage = UsageLog(database)
         self._usage_noted = asyncio.Event()
@@ -176,11 +180,6 @@ class MemoryManager:
     def pending_vectors(self) -> int:
         """How many memories still wait for their vector; words find them meanwhile."""
         return self._upkeep.pending
-
-    @property
-    def similarity_floor(self) -> float:
-        """The least cosine of a match by meaning where a caller asks for none."""
-        return self._engine.ranking.floor or 0.0
 
     async def wait_for_vectors(self) -> None:
         """Wait until every memory that can be found by meaning is."""

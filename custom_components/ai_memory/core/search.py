@@ -28,8 +28,6 @@ from .word_search import WordMatch, WordSearch
 INLINE_INDEX_ROWS: Final = 1_000
 CANDIDATES_A_WAY: Final = 20
 """How many the words and the vectors each bring up, or as many as are asked for."""
-BACKGROUND_MEMORIES: Final = 256
-"""How many similarities tell what is nothing special."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,7 @@ class MemorySearch:
 
         def compare() -> _Meaning:
             found = dict(self._index.best(vector, visible, depth, floor))
-            sample = self._index.cosines(vector, visible.sample(BACKGROUND_MEMORIES))
-            return _Meaning(vector, found, Background.of(list(sample.values())))
+            return _Meaning(vector, found, Background.of(self._index.background(vector, visible)))
 
         return await self._compared(compare)
 
@@ -113,7 +110,7 @@ class MemorySearch:
         return await self._compared(lambda: self._index.cosines(vector, wanted))
 
     async def _compared[T](self, work: Callable[[], T]) -> T:
-        if len(self._index) <= INLINE_INDEX_ROWS:
+        if len(self._index) <= INLINE_INDEX_ROWS and not self._index.packed:
             return work()
         loop = asyncio.get_running_loop()
         # One at a time: side by side they would only take the processors from the event loop.

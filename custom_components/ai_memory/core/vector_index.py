@@ -8,7 +8,8 @@ loop, searches where they please: a write never waits for a search.
 """
 
 from collections.abc import Collection, Generator, Iterable
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, Self
 
 import numpy as np
 
@@ -24,6 +25,14 @@ EXACT_ROWS: Final = 20_000
 """Up to so many, exact rows are searched as fast as packed ones, in at most 80 MB of 1024."""
 
 
+BACKGROUND_MEMORIES: Final = 512
+"""How many similarities tell what is nothing special."""
+LEAST_BACKGROUND: Final = 32
+"""A caller who sees fewer of them than this has some measured that it sees."""
+SAMPLE_KEPT_SHARE: Final = 4
+"""The sample is taken anew once more than one in so many memories came or went."""
+
+
 class Rows(Protocol):
     """What the two kinds of rows have in common."""
 
@@ -36,6 +45,9 @@ class Rows(Protocol):
 
     def __contains__(self, sequence: int, /) -> bool:
         """Return whether the memory has a vector."""
+
+    def spread(self, count: int) -> list[int]:
+        """Return up to ``count`` memories that have a vector, from all over the rows."""
 
     def put(self, sequence: int, vector: Vector) -> None:
         """Add or replace a vector of the right dimension."""
@@ -68,6 +80,7 @@ class VectorIndex:
         self._built: Rows | None = None
         self._changed: set[int] = set()
         self._writes = 0
+        self._sample: _Sample | None = None
 
     def __len__(self) -> int:
         """Return how many vectors there are."""
@@ -179,6 +192,27 @@ class VectorIndex:
         rows = self._rows
         return {} if len(query) != rows.dimensions else _cosines(rows, query, sequences)
 
+    def background(self, query: Vector, visible: VisibleSet) -> list[float]:
+        """Return the cosines to some visible memories, whatever they are: what is nothing special.
+
+        Reads the database now and then when there are many vectors: run it where ``best`` runs.
+        Raises StorageError.
+        """
+        if len(query) != self._rows.dimensions:
+            return []
+        sample = self._sample
+        if sample is None or sample.rows is not self._rows or sample.outgrown(len(self)):
+            sample = self._sample = _Sample.of(self._rows)
+        seen = visible.mask(sample.sequences)
+        if np.count_nonzero(seen) < LEAST_BACKGROUND:
+            return list(self.cosines(query, visible.sample(LEAST_BACKGROUND)).values())
+        cosines: list[float] = np.vecdot(sample.vectors[seen], query).tolist()
+        return cosines
+
+    def sample(self, count: int) -> tuple[Sequences, FloatMatrix]:
+        """Return some memories with their vectors; blocking as ``background`` is."""
+        return self._rows.vectors_of(self._rows.spread(count))
+
     def _written(self, sequence: int) -> list[Rows]:
         """Return the rows that follow a write: those searched and those built, if others."""
         self._writes += 1
@@ -186,6 +220,25 @@ class VectorIndex:
             return [self._rows]
         self._changed.add(sequence)
         return [self._rows] if self._built is self._rows else [self._rows, self._built]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Some of the rows, kept to measure the background of a query."""
+
+    rows: Rows
+    counted: int
+    sequences: Sequences
+    vectors: FloatMatrix
+
+    @classmethod
+    def of(cls, rows: Rows) -> Self:
+        """Take some of these rows."""
+        return cls(rows, len(rows), *rows.vectors_of(rows.spread(BACKGROUND_MEMORIES)))
+
+    def outgrown(self, counted: int) -> bool:
+        """Whether the rows have become many more or fewer since."""
+        return abs(counted - self.counted) * SAMPLE_KEPT_SHARE > self.counted
 
 
 def _cosines(rows: Rows, query: Vector, sequences: Collection[int]) -> dict[int, float]:
