@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+import json
 from typing import Any, Final
 
 import aiosqlite
@@ -64,6 +65,8 @@ _LEAST_VALUABLE: Final = f"""
     )
     ORDER BY {_VALUE}
 """
+_LISTED: Final = "(SELECT value FROM json_each(:listed))"
+"""Stands for a list of any length, so that a statement is prepared once."""
 _SEQUENCES: Final = "SELECT json_group_array(m.sequence) FROM memories m"
 _AUDIT: Final = """
     INSERT INTO audit (
@@ -141,6 +144,10 @@ async def get(connection: aiosqlite.Connection, caller: Caller, memory_id: str) 
     return found[0] if found else None
 
 
+def _listed(sequences: Sequence[int]) -> dict[str, SqlValue]:
+    return {"listed": json.dumps(list(sequences))}
+
+
 async def by_sequence(connection: aiosqlite.Connection, sequence: int) -> Memory:
     """Return a memory that the running transaction knows to exist."""
     return (await _select(connection, f"{_SELECT} WHERE m.sequence = :s", {"s": sequence}))[0]
@@ -150,9 +157,9 @@ async def by_sequences(
     connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
 ) -> dict[int, Memory]:
     """Return those of the memories that the clause admits, by sequence."""
-    wanted = ", ".join(str(int(sequence)) for sequence in sequences)
-    sql = f"{_SELECT} WHERE {clause.sql} AND m.sequence IN ({wanted})"
-    return {memory.sequence: memory for memory in await _select(connection, sql, clause.parameters)}
+    sql = f"{_SELECT} WHERE {clause.sql} AND m.sequence IN {_LISTED}"
+    found = await _select(connection, sql, clause.parameters | _listed(sequences))
+    return {memory.sequence: memory for memory in found}
 
 
 async def newest(
@@ -184,11 +191,16 @@ async def visible_sequences(
     connection: aiosqlite.Connection, clause: Clause, among: Sequence[int] | None = None
 ) -> str:
     """Return the sequences that the clause admits as one JSON array, of all or of those given."""
-    narrowed = ""
-    if among is not None:
-        narrowed = f" AND m.sequence IN ({', '.join(str(sequence) for sequence in among)})"
+    narrowed, listed = (
+        ("", {})
+        if among is None
+        else (
+            f" AND m.sequence IN {_LISTED}",
+            _listed(among),
+        )
+    )
     sql = f"{_SEQUENCES} WHERE {clause.sql}{narrowed}"
-    rows = await connection.execute_fetchall(sql, clause.parameters)
+    rows = await connection.execute_fetchall(sql, clause.parameters | listed)
     return str(next(iter(rows))[0])
 
 
@@ -277,9 +289,9 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
 
 async def texts(connection: aiosqlite.Connection, sequences: Sequence[int]) -> list[Text]:
     """Return the texts of memories whose visibility the caller has made sure of."""
-    wanted = ", ".join(str(sequence) for sequence in sequences)
     rows = await connection.execute_fetchall(
-        f"SELECT sequence, content, summary FROM memories WHERE sequence IN ({wanted})"
+        f"SELECT sequence, content, summary FROM memories WHERE sequence IN {_LISTED}",
+        _listed(sequences),
     )
     return [Text(*row) for row in rows]
 

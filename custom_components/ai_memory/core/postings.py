@@ -17,8 +17,8 @@ from .fulltext import quoted
 from .vector_index import Sequences
 from .visible_set import VisibleSet
 
-COLUMN_WEIGHTS: Final = {"content": 1.0, "summary": 0.7, "place": 0.3}
-"""How much a word in each column counts."""
+COLUMN_WEIGHTS: Final = {"content": 1.0, "summary place": 0.5}
+"""How much a word counts in the text itself, and in its summary or the name of its place."""
 
 PARSED_AT_ONCE_CHARACTERS: Final = 1 << 18
 """Numbers are read in pieces, so that no other thread waits long for the interpreter."""

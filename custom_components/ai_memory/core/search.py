@@ -107,6 +107,8 @@ class MemorySearch:
         if meaning.vector is None or not wanted:
             return {}
         vector = meaning.vector
+        if not self._index.packed:
+            return self._index.cosines(vector, wanted)
         return await self._compared(lambda: self._index.cosines(vector, wanted))
 
     async def _compared[T](self, work: Callable[[], T]) -> T:

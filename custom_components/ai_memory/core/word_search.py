@@ -38,7 +38,7 @@ LENGTH_WEIGHT: Final = 0.3
 """BM25's b: how much a long text has to hold more."""
 PARTS_WEIGHT: Final = 0.1
 """What a part of a word counts beside the whole."""
-CANDIDATES: Final = 40
+CANDIDATES: Final = 64
 """How many memories are weighed exactly: those that hold the rarest words, newer ones first."""
 
 FUZZY_TEXT_CHARACTERS: Final = 2_000
@@ -94,6 +94,8 @@ class WordSearch:
         async with self._database.reading() as connection:
             texts = await memories.texts(connection, chosen.tolist())
         question = _Question(terms, spelled, unknown)
+        if not unknown and len(texts) <= CANDIDATES:
+            return question.best(texts, limit)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, question.best, texts, limit)
 
