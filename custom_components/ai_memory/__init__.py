@@ -77,7 +77,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
         )
         entry.async_on_unload(manager.subscribe(_event_firer(hass)))
         watch_engine(hass, entry, manager)
-        entry.async_on_unload(register_api(hass, manager))
+        entry.async_on_unload(register_api(hass, manager, settings_of(entry)))
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     except BaseException:
         await manager.close()

@@ -44,21 +44,26 @@ from .const import (
     CONF_DOCUMENT_INSTRUCTION,
     CONF_EMBED_TIMEOUT,
     CONF_EMBEDDING_ENGINE,
+    CONF_IDENTITY,
     CONF_MAX_ENTRIES,
     CONF_MODEL_NAME,
     CONF_QUERY_INSTRUCTION,
     CONF_REMOTE_URL,
     CONF_SIMILARITY_FLOOR,
+    CONF_STANDING_TOKENS,
     DEFAULT_ASSIST_TOOLS,
     DEFAULT_MAX_ENTRIES,
+    DEFAULT_STANDING_TOKENS,
     DOMAIN,
     EMBED_TIMEOUT_MAXIMUM_SECONDS,
     EMBED_TIMEOUT_MINIMUM_SECONDS,
     ENTRY_VERSION,
+    IDENTITY_LIMIT_CHARACTERS,
     MAX_ENTRIES_MAXIMUM,
     MAX_ENTRIES_MINIMUM,
     NAME,
     REMOTE_KEYS,
+    STANDING_TOKENS_MAXIMUM,
 )
 from .core import DEFAULT_QUERY_TIMEOUT_SECONDS
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
@@ -114,6 +119,7 @@ _SECONDS: Final = NumberSelector(
     NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.1, unit_of_measurement="s")
 )
 _SIMILARITY: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.01))
+_TOKENS: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
 _ADDRESS: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
 _SECRET: Final = TextSelector(
     TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off")
@@ -484,6 +490,9 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         fields[vol.Required(CONF_EDIT_CONNECTION, default=True)] = BooleanSelector()
     if HAS_LLM_PLATFORM:
         fields[vol.Required(CONF_ASSIST_TOOLS, default=DEFAULT_ASSIST_TOOLS)] = BooleanSelector()
+    fields[vol.Optional(CONF_IDENTITY)] = _LINES
+    tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
+    fields[tokens] = _TOKENS
     if engine in DEFAULT_URLS:
         seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
         fields[seconds] = _SECONDS
@@ -535,9 +544,19 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         errors[CONF_EMBED_TIMEOUT] = "embed_timeout_out_of_range"
     if not 0 <= user_input.get(CONF_SIMILARITY_FLOOR, 0) <= 1:
         errors[CONF_SIMILARITY_FLOOR] = "similarity_floor_out_of_range"
+    if len(user_input.get(CONF_IDENTITY, "")) > IDENTITY_LIMIT_CHARACTERS:
+        errors[CONF_IDENTITY] = "identity_too_long"
+    tokens = user_input.get(CONF_STANDING_TOKENS, DEFAULT_STANDING_TOKENS)
+    if not 0 <= tokens <= STANDING_TOKENS_MAXIMUM:
+        errors[CONF_STANDING_TOKENS] = "standing_tokens_out_of_range"
     if errors:
         return user_input, errors
-    return user_input | {CONF_MAX_ENTRIES: int(wanted)}, {}
+    whole = {
+        name: int(user_input[name])
+        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS)
+        if name in user_input
+    }
+    return user_input | whole, {}
 
 
 def _address(text: str) -> str | None:
@@ -573,6 +592,8 @@ def _limits() -> dict[str, str]:
 
 def _time_limits() -> dict[str, str]:
     return {
+        "most_tokens": str(STANDING_TOKENS_MAXIMUM),
+        "most_characters": str(IDENTITY_LIMIT_CHARACTERS),
         "shortest": f"{EMBED_TIMEOUT_MINIMUM_SECONDS:g}",
         "longest": f"{EMBED_TIMEOUT_MAXIMUM_SECONDS:g}",
     }

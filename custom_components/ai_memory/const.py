@@ -13,6 +13,11 @@ CONF_ASSIST_TOOLS: Final = "assist_tools"
 CONF_DOCUMENT_INSTRUCTION: Final = "document_instruction"
 CONF_EMBED_TIMEOUT: Final = "embed_timeout_s"
 CONF_SIMILARITY_FLOOR: Final = "similarity_floor"
+CONF_IDENTITY: Final = "identity"
+CONF_STANDING_TOKENS: Final = "standing_tokens"
+DEFAULT_STANDING_TOKENS: Final = 400
+STANDING_TOKENS_MAXIMUM: Final = 4_000
+IDENTITY_LIMIT_CHARACTERS: Final = 4_000
 CONF_EMBEDDING_ENGINE: Final = "embedding_engine"
 CONF_MAX_ENTRIES: Final = "max_entries"
 CONF_MODEL_NAME: Final = "model_name"
@@ -34,5 +39,5 @@ EVENT_UPDATED: Final = "ai_memory_updated"
 IDS_TOLD: Final = 100
 """How many ids one event names at most; its ``count`` tells how many there were."""
 
-SECRET_KEYS: Final = frozenset({CONF_API_KEY})
+SECRET_KEYS: Final = frozenset({CONF_API_KEY, CONF_IDENTITY})
 """Keys of the config entry that no attribute and no download may show."""

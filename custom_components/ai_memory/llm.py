@@ -7,7 +7,7 @@ from homeassistant.components.llm import LLMTools
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext
 
-from .assist.prompt import PROMPT
+from .assist.prompt import prompt_for
 from .assist.tools import create_tools
 from .const import CONF_ASSIST_TOOLS, DEFAULT_ASSIST_TOOLS, DOMAIN
 from .runtime import loaded_entry, settings_of
@@ -21,5 +21,6 @@ def async_get_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -
         return None
     if not settings_of(entry).get(CONF_ASSIST_TOOLS, DEFAULT_ASSIST_TOOLS):
         return None
-    tools = create_tools(entry.runtime_data.manager, prefix=f"{DOMAIN}__")
-    return LLMTools(tools=tools, prompt=PROMPT)
+    manager = entry.runtime_data.manager
+    tools = create_tools(manager, prefix=f"{DOMAIN}__")
+    return LLMTools(tools=tools, prompt=prompt_for(manager, settings_of(entry), llm_context))

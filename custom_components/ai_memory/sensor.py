@@ -12,6 +12,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import (
     CONF_EMBEDDING_ENGINE,
+    CONF_IDENTITY,
     CONF_MAX_ENTRIES,
     SECRET_KEYS,
 )
@@ -71,8 +72,8 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
             },
             "last_updated": last_change.isoformat() if last_change else None,
             "memory_counts": counts.by_scope,
-            # The identity text, layer 0, is not a memory and is never counted.
-            "layer_distribution": {"L0": 0}
+            # Layer 0 is the identity text, which is no memory: it is there or not.
+            "layer_distribution": {"L0": int(bool(settings.get(CONF_IDENTITY)))}
             | {f"L{layer}": count for layer, count in counts.layers.items()},
             "wing_distribution": counts.wings,
             "palace_structure": {"wings": counts.wing_total, "rooms": counts.room_total},

@@ -309,3 +309,24 @@ async def test_nothing_of_ours_is_deprecated(
         and any(word in record.getMessage() for word in ("deprecated", "will stop", "report it"))
     ]
     assert warned == []
+
+
+@pytest.mark.usefixtures("loaded")
+async def test_critical_memories_and_the_identity_stand_in_the_prompt(
+    hass: HomeAssistant, loaded: MockConfigEntry
+) -> None:
+    identity = {"identity": "You are Walter.", "standing_tokens": 100}
+    hass.config_entries.async_update_entry(loaded, options=identity)
+    await hass.async_block_till_done()
+    critical = {"text": "The gas valve is in the cellar", "layer": 1}
+    await hass.services.async_call("ai_memory", "add_memory", critical, blocking=True)
+    for api in ("ai_memory", "assist") if HAS_LLM_PLATFORM else ("ai_memory",):
+        prompt = (await _instance(hass, api=api)).api_prompt
+        _, found, known = prompt.partition(PROMPT)
+        assert found
+        assert "You are Walter.\n" in known
+        assert '"The gas valve is in the cellar"' in known
+    state = hass.states.get("sensor.ai_memory")
+    assert state is not None
+    assert state.attributes["layer_distribution"]["L0"] == 1
+    assert "identity" not in state.attributes

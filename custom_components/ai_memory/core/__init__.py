@@ -34,6 +34,7 @@ from .models import (
     UpdateResult,
 )
 from .schema import SCHEMA_VERSION
+from .standing_context import Profile
 from .text_input import clean_text
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "MemoryManager",
     "NewMemory",
     "NotFoundError",
+    "Profile",
     "Scope",
     "SearchResult",
     "StorageError",

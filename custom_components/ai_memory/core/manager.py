@@ -37,6 +37,7 @@ from .models import (
 from .query_time import load_time_words
 from .room_detection import load_vocabulary
 from .search import MemorySearch
+from .standing_context import MEMORIES_KEPT, StandingContext
 from .text_input import (
     SUMMARY_LIMIT_CHARACTERS,
     check_id,
@@ -105,6 +106,7 @@ class MemoryManager:
         self._search = MemorySearch(
             database, self.encoder, index, lambda: self.floor.value, local_now
         )
+        self.standing: Final = StandingContext()
         self._usage = UsageLog(database)
         self._usage_noted = asyncio.Event()
         self._census = Census([], (0, 0))
@@ -126,6 +128,7 @@ class MemoryManager:
             await palace.seed(connection, memories.milliseconds(self._clock()))
             counted, size = await memories.census(connection), await palace.size(connection)
             self._last_change = await memories.last_change(connection)
+            self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
             self._engine.remember(await vectors.fingerprints(connection))
         self._census = Census(counted, size)
         self._writer.total = self._census.total
@@ -340,6 +343,7 @@ class MemoryManager:
                     self._census.add(after)
                 if not number % CHANGES_AT_ONCE:
                     await asyncio.sleep(0)
+            self.standing.follow(one.changes)
             await self._upkeep.apply(one)
         self._search.visibility.changed(
             changed.sequence

@@ -181,6 +181,14 @@ async def newest(
     return page, next(iter(rows))[0]
 
 
+async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]:
+    """Return the newest critical memories of all owners."""
+    sql = (
+        f"{_SELECT} WHERE m.layer = 1 AND m.status = 'active' ORDER BY m.sequence DESC LIMIT :limit"
+    )
+    return await _select(connection, sql, {"limit": limit})
+
+
 async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int) -> list[Memory]:
     """Return memories that the clause admits, in no order."""
     parameters = clause.parameters | {"limit": limit}

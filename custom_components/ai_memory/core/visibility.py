@@ -1,12 +1,14 @@
 """Who may see which memories: the one place where that is decided, as SQL.
 
+``sees`` says the same of a memory that is already at hand.
+
 Every read, search, update and deletion of the repository goes through ``visible_to``; nothing is
 filtered afterwards and nothing hidden is ever ranked, counted or named.
 """
 
 from dataclasses import dataclass
 
-from .models import Caller, Filters
+from .models import Caller, Filters, Memory, Scope, Status
 
 type SqlValue = str | int | float | bytes | None
 
@@ -50,3 +52,13 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
         conditions.append("m.scope = :filter_m")
         parameters["filter_m"] = filters.scope
     return Clause(" AND ".join(conditions), parameters)
+
+
+def sees(caller: Caller, memory: Memory) -> bool:
+    """Return whether ``visible_to`` without filters admits the memory; a test holds them equal."""
+    if memory.status is not Status.ACTIVE:
+        return False
+    if memory.scope is Scope.COMMON:
+        return True
+    agents = {caller.agent, caller.provider} - {None}
+    return memory.owner_agent in agents and memory.owner_user in {None, caller.user}
