@@ -45,6 +45,8 @@ LIST_LIMIT: Final = 20
 IDLE_SECONDS: Final = 1.0
 
 _VECTORS_TIMEOUT_SECONDS: Final = 300
+_VECTORS_A_SECOND: Final = 200
+"""So many at least are made or loaded, however slow the machine is."""
 _POLL_SECONDS: Final = 0.005
 _SPARE_MEMORIES: Final = 1_000
 """Numbers of a household above those in the file, for what is added while measuring."""
@@ -187,7 +189,8 @@ async def _idle() -> Stall:
 
 async def all_vectors(memory: MemoryManager, expected: int) -> None:
     """Wait until so many memories can be found by meaning."""
-    async with asyncio.timeout(_VECTORS_TIMEOUT_SECONDS):
+    limit_seconds = _VECTORS_TIMEOUT_SECONDS + expected / _VECTORS_A_SECOND
+    async with asyncio.timeout(limit_seconds):
         while memory.vector_count < expected:
             await asyncio.sleep(_POLL_SECONDS)
 

@@ -153,6 +153,10 @@ class Home:
         """Send JSON to a path and return what it answers."""
         return self._loop.run(self._client.request(path, body))
 
+    def command(self, **message: object) -> Any:
+        """Send one websocket command as the frontend does and return its result."""
+        return self._loop.run(self._client.command(message))
+
     def options_form(self) -> Json:
         """Open the options flow and return its form."""
         form: Json = self.post(OPTIONS_FLOW, {"handler": self.entries()[0]["entry_id"]})

@@ -52,6 +52,7 @@ def memory_like(**known: object) -> dict[str, Any]:
         "updated": ANY,
         "accessed": ANY,
         "access_count": ANY,
+        "pinned": False,
         "source": "service",
     } | known
 
