@@ -61,16 +61,23 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "init")
     wanted = {"max_entries": 7} | ({"assist_tools": False} if HAS_LLM_PLATFORM else {})
     outside = {"max_entries": 0, "standing_tokens": 4001, "identity": "x" * 100_000}
+    outside |= {"promotion_uses": 0, "archive_days": 3651}
     refused = await hass.config_entries.options.async_configure(form["flow_id"], wanted | outside)
     assert refused["errors"] == {
         "max_entries": "max_entries_out_of_range",
         "standing_tokens": "standing_tokens_out_of_range",
         "identity": "identity_too_long",
+        "promotion_uses": "layer_rule_out_of_range",
+        "archive_days": "layer_rule_out_of_range",
     }
     saved = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
     await hass.async_block_till_done()
     assert saved["type"] is FlowResultType.CREATE_ENTRY
-    assert loaded.options == wanted | {"standing_tokens": 400}
+    assert loaded.options == wanted | {
+        "standing_tokens": 400,
+        "promotion_uses": 10,
+        "archive_days": 90,
+    }
     assert loaded.data == {"max_entries": 1000, "embedding_engine": "tfidf"}
     state = hass.states.get("sensor.ai_memory")
     assert state is not None

@@ -499,9 +499,12 @@ async def test_the_options_lead_to_another_engine_and_reload_once(
         "remote_url": ollama.url,
         "model_name": "bge-m3",
     }
-    assert loaded.options == {"max_entries": 80, "standing_tokens": 400} | (
-        {"assist_tools": True} if HAS_LLM_PLATFORM else {}
-    )
+    assert loaded.options == {
+        "max_entries": 80,
+        "standing_tokens": 400,
+        "promotion_uses": 10,
+        "archive_days": 90,
+    } | ({"assist_tools": True} if HAS_LLM_PLATFORM else {})
     assert loaded.runtime_data.manager.engine_name == "ollama"
 
 
@@ -527,6 +530,8 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "similarity_floor": None,
         "identity": None,
         "standing_tokens": 400,
+        "promotion_uses": 10,
+        "archive_days": 90,
     }
     wanted: dict[str, Any] = {
         "max_entries": 1000,
@@ -552,6 +557,8 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "query_instruction": "ask: ",
         "similarity_floor": 0.4,
         "standing_tokens": 400,
+        "promotion_uses": 10,
+        "archive_days": 90,
     }
     assert entry.runtime_data.manager.floor.value == 0.4
     assert entry.data["remote_url"] == NOBODY

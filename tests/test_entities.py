@@ -93,6 +93,7 @@ async def test_the_event_entity_tells_each_change(
         "updated",
         "deleted",
         "evicted",
+        "moved",
     ]
 
 

@@ -36,6 +36,7 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
         "delete_memory",
         "get_memory",
         "list_memories",
+        "maintain",
         "search_memory",
         "update_memory",
     }

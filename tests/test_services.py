@@ -51,6 +51,7 @@ async def test_the_household_example(hass: HomeAssistant) -> None:
         "updated",
         "accessed",
         "access_count",
+        "pinned",
         "source",
     }
     assert (memory["content"], memory["wing"], memory["room"], memory["scope"]) == (

@@ -15,11 +15,13 @@ import pytest
 
 from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Action, AiMemoryError, database
+from custom_components.ai_memory.database_care import SALVAGED_ISSUE
 from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
 from custom_components.ai_memory.operations import Parameter, Publication
 from custom_components.ai_memory.operations.parameters import Kind
 from custom_components.ai_memory.services import ATTR_AGENT_ID, SERVICES, takes_agent
+from custom_components.ai_memory.takeover import TAKEN_OVER_ISSUE
 
 type Texts = dict[str, str]
 
@@ -37,6 +39,7 @@ _SELECTORS: Final = {
     Kind.CHOICE: "select",
     Kind.INTEGER: "number",
     Kind.NUMBER: "number",
+    Kind.BOOLEAN: "boolean",
 }
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _UNUSABLE: Final = "_unusable"
@@ -198,7 +201,7 @@ def test_every_placeholder_of_a_message_is_given_with_the_error() -> None:
 def test_every_way_that_opening_the_database_or_the_engine_fails_has_a_repair_issue() -> None:
     failures = {key for key, _ in _raised(PACKAGE / "core" / "database.py")} - AFTER_SETUP
     issues = _json("strings.json")["issues"]
-    assert set(issues) == failures | set(ISSUE_TEXTS.values())
+    assert set(issues) == failures | set(ISSUE_TEXTS.values()) | {SALVAGED_ISSUE, TAKEN_OVER_ISSUE}
     assert all(set(issue) == {"title", "description"} for issue in issues.values())
 
 

@@ -16,9 +16,12 @@ from homeassistant.helpers.typing import ConfigType
 from homeassistant.util import dt as dt_util
 
 from .assist import register_api
+from .backup import wait_for_backup
 from .const import (
+    CONF_ARCHIVE_DAYS,
     CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
+    CONF_PROMOTION_USES,
     CONF_SIMILARITY_FLOOR,
     DATABASE_FILE_NAME,
     DEFAULT_MAX_ENTRIES,
@@ -33,13 +36,18 @@ from .core import (
     Change,
     Database,
     DatabaseLockedError,
+    LayerRules,
     MemoryManager,
     StorageError,
 )
+from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
+from .database_care import check_nightly, forget_salvaged, is_distrusted, tell_salvaged
 from .engine_setup import forget_builtin_refused, make_engine, watch_engine
+from .maintenance import maintain_daily
 from .migration import async_migrate_entry
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
 from .services import async_setup_services
+from .takeover import forget_taken_over, tell_taken_over
 
 __all__ = [
     "async_migrate_entry",
@@ -64,9 +72,12 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
     """Open the memory and everything that offers it."""
     # First of all: what is changed while the memory opens must not be missed.
     entry.async_on_unload(entry.add_update_listener(_async_reload))
+    await wait_for_backup(hass)
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
     entry.runtime_data = AiMemoryRuntime(manager)
+    tell_taken_over(hass, entry, manager)
+    tell_salvaged(hass, manager)
 
     async def close_at_shutdown(_event: Event) -> None:
         await manager.close()
@@ -77,6 +88,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
         )
         entry.async_on_unload(manager.subscribe(_event_firer(hass)))
         watch_engine(hass, entry, manager)
+        maintain_daily(hass, entry, manager)
+        check_nightly(hass, entry, manager)
         entry.async_on_unload(register_api(hass, manager, settings_of(entry)))
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     except BaseException:
@@ -87,6 +100,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
 
 async def async_unload_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
     """Remove the entities, then close the memory."""
+    await wait_for_backup(hass)
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.manager.close()
@@ -97,6 +111,8 @@ async def async_remove_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) ->
     """Keep the database, which is the user's, and drop what was said about it."""
     ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
     forget_builtin_refused(hass)
+    forget_salvaged(hass)
+    forget_taken_over(hass)
 
 
 def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryManager:
@@ -106,8 +122,13 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         make_engine(hass, settings),
         max_entries=_max_entries(settings),
         local_now=dt_util.now,
+        layer_rules=LayerRules(
+            settings.get(CONF_PROMOTION_USES, DEFAULT_PROMOTION_USES),
+            settings.get(CONF_ARCHIVE_DAYS, DEFAULT_ARCHIVE_DAYS),
+        ),
         similarity_floor=settings.get(CONF_SIMILARITY_FLOOR),
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
+        distrusted=is_distrusted(hass),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
 

@@ -39,7 +39,9 @@ from homeassistant.helpers.selector import (
 from yarl import URL
 
 from .const import (
+    ARCHIVE_DAYS_MAXIMUM,
     CONF_API_KEY,
+    CONF_ARCHIVE_DAYS,
     CONF_ASSIST_TOOLS,
     CONF_DOCUMENT_INSTRUCTION,
     CONF_EMBED_TIMEOUT,
@@ -47,6 +49,7 @@ from .const import (
     CONF_IDENTITY,
     CONF_MAX_ENTRIES,
     CONF_MODEL_NAME,
+    CONF_PROMOTION_USES,
     CONF_QUERY_INSTRUCTION,
     CONF_REMOTE_URL,
     CONF_SIMILARITY_FLOOR,
@@ -62,10 +65,12 @@ from .const import (
     MAX_ENTRIES_MAXIMUM,
     MAX_ENTRIES_MINIMUM,
     NAME,
+    PROMOTION_USES_MAXIMUM,
     REMOTE_KEYS,
     STANDING_TOKENS_MAXIMUM,
 )
 from .core import DEFAULT_QUERY_TIMEOUT_SECONDS
+from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
 from .embedding.builtin import ENGINE_NAME as BUILTIN
 from .embedding.errors import EngineReason, EngineUnavailableError
@@ -109,6 +114,9 @@ _PULL_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _INSTRUCTIONS: Final = (CONF_QUERY_INSTRUCTION, CONF_DOCUMENT_INSTRUCTION)
+_LAYER_RULES: Final[Mapping[str, int]] = MappingProxyType(
+    {CONF_PROMOTION_USES: PROMOTION_USES_MAXIMUM, CONF_ARCHIVE_DAYS: ARCHIVE_DAYS_MAXIMUM}
+)
 _OF_THE_MODEL: Final = (*_INSTRUCTIONS, CONF_SIMILARITY_FLOOR)
 
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
@@ -119,7 +127,7 @@ _SECONDS: Final = NumberSelector(
     NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.1, unit_of_measurement="s")
 )
 _SIMILARITY: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.01))
-_TOKENS: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
+_WHOLE: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
 _ADDRESS: Final = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
 _SECRET: Final = TextSelector(
     TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off")
@@ -492,7 +500,11 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         fields[vol.Required(CONF_ASSIST_TOOLS, default=DEFAULT_ASSIST_TOOLS)] = BooleanSelector()
     fields[vol.Optional(CONF_IDENTITY)] = _LINES
     tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
-    fields[tokens] = _TOKENS
+    fields[tokens] = _WHOLE
+    fields |= {
+        vol.Required(CONF_PROMOTION_USES, default=DEFAULT_PROMOTION_USES): _WHOLE,
+        vol.Required(CONF_ARCHIVE_DAYS, default=DEFAULT_ARCHIVE_DAYS): _WHOLE,
+    }
     if engine in DEFAULT_URLS:
         seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
         fields[seconds] = _SECONDS
@@ -549,11 +561,14 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     tokens = user_input.get(CONF_STANDING_TOKENS, DEFAULT_STANDING_TOKENS)
     if not 0 <= tokens <= STANDING_TOKENS_MAXIMUM:
         errors[CONF_STANDING_TOKENS] = "standing_tokens_out_of_range"
+    for name, most in _LAYER_RULES.items():
+        if not 1 <= user_input.get(name, 1) <= most:
+            errors[name] = "layer_rule_out_of_range"
     if errors:
         return user_input, errors
     whole = {
         name: int(user_input[name])
-        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS)
+        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, *_LAYER_RULES)
         if name in user_input
     }
     return user_input | whole, {}
@@ -592,6 +607,8 @@ def _limits() -> dict[str, str]:
 
 def _time_limits() -> dict[str, str]:
     return {
+        "most_uses": str(PROMOTION_USES_MAXIMUM),
+        "most_days": str(ARCHIVE_DAYS_MAXIMUM),
         "most_tokens": str(STANDING_TOKENS_MAXIMUM),
         "most_characters": str(IDENTITY_LIMIT_CHARACTERS),
         "shortest": f"{EMBED_TIMEOUT_MINIMUM_SECONDS:g}",

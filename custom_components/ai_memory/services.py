@@ -32,7 +32,7 @@ SERVICES: Final = (
     Publication(
         name="add_memory",
         operation_name="add",
-        offered=("content", "summary", "wing", "room", "layer"),
+        offered=("content", "summary", "wing", "room", "layer", "pin"),
         renamed=_TEXT,
         fixed={"scope": Scope.COMMON.value},
     ),
@@ -45,12 +45,12 @@ SERVICES: Final = (
     Publication(
         name="search_memory",
         operation_name="search",
-        offered=("query", "limit", "min_score", "wing", "room"),
+        offered=("query", "limit", "min_score", "wing", "room", "layer"),
     ),
     Publication(
         name="update_memory",
         operation_name="update",
-        offered=("memory_id", "content", "summary", "wing", "room", "layer"),
+        offered=("memory_id", "content", "summary", "wing", "room", "layer", "pin"),
         renamed=_TEXT,
     ),
     Publication(
@@ -58,6 +58,7 @@ SERVICES: Final = (
         operation_name="delete",
         offered=("memory_id", "wing", "room", "scope"),
     ),
+    Publication(name="maintain", operation_name="maintain", offered=("dry_run",)),
 )
 
 
@@ -90,7 +91,7 @@ def service_schema(publication: Publication) -> vol.Schema:
 
 def takes_agent(publication: Publication) -> bool:
     """Return whether a service can be called on behalf of an agent."""
-    return "scope" not in publication.fixed
+    return "scope" not in publication.fixed and publication.operation_name != "maintain"
 
 
 def _handler(

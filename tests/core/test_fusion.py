@@ -4,9 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
-from custom_components.ai_memory.core.fusion import Background, Candidate, fused
+from custom_components.ai_memory.core.fusion import (
+    NOTHING_STANDS_OUT,
+    Background,
+    Candidate,
+    fused,
+)
 from custom_components.ai_memory.core.models import Layer, MatchType, Memory, Scope, Status
 from custom_components.ai_memory.embedding.ranking import (
     TFIDF_RANKING,
@@ -46,7 +52,7 @@ def _memory(sequence: int, *, days_old: float = 0) -> Memory:
 
 
 def _order(*candidates: Candidate, earlier: bool = False) -> list[int]:
-    hits = fused(candidates, QUIET, PROFILE, earlier=earlier)
+    hits = fused(candidates, QUIET, PROFILE, 10, earlier=earlier)
     return [hit.memory.sequence for hit in hits]
 
 
@@ -66,10 +72,10 @@ def test_a_similarity_counts_by_how_far_it_stands_out() -> None:
 
 
 def test_a_background_is_measured_and_never_too_narrow() -> None:
-    measured = Background.of([0.6, 0.8])
+    measured = Background.of(np.array([0.6, 0.8], np.float32))
     assert [measured.mean, measured.deviation] == pytest.approx([0.7, 0.1])
-    assert Background.of([0.7, 0.7]).deviation == 0.01
-    assert Background.of([]).prominence(0.9, PROFILE) == 0.0
+    assert Background.of(np.array([0.7, 0.7], np.float32)).deviation == 0.01
+    assert NOTHING_STANDS_OUT.prominence(0.9, PROFILE) == 0.0
 
 
 def test_ties_go_to_the_higher_cosine_then_to_the_older_memory() -> None:
@@ -118,7 +124,7 @@ def test_a_hit_says_how_it_was_found(
     changes: dict[str, Any], match_type: MatchType, score: float, why: str
 ) -> None:
     candidate = replace(Candidate(memory=_memory(1)), **changes)
-    (hit,) = fused([candidate], QUIET, PROFILE)
+    (hit,) = fused([candidate], QUIET, PROFILE, 10)
     assert (hit.match_type, hit.score, hit.why) == (match_type, score, why)
 
 

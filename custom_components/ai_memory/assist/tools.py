@@ -135,6 +135,8 @@ def _validator(parameter: Parameter) -> Any:  # noqa: ANN401 - a validator can b
             return vol.All(vol.Coerce(int), vol.Range(min=parameter.minimum, max=parameter.maximum))
         case Kind.NUMBER:
             return vol.Coerce(float)
+        case Kind.BOOLEAN:
+            return bool
 
 
 def _for_model(reply: Reply) -> Reply:

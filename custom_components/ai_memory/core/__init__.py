@@ -14,6 +14,8 @@ from .errors import (
     NotFoundError,
     StorageError,
 )
+from .integrity import Salvaged
+from .layers import LayerMove, LayerRules, MoveReason
 from .manager import MemoryManager
 from .models import (
     Access,
@@ -33,9 +35,11 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
+from .previous_database import TakenOver
 from .schema import SCHEMA_VERSION
 from .standing_context import Profile
 from .text_input import clean_text
+from .visibility import sees
 
 __all__ = [
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
@@ -54,17 +58,23 @@ __all__ = [
     "Filters",
     "InvalidInputError",
     "Layer",
+    "LayerMove",
+    "LayerRules",
     "ListResult",
     "MatchType",
     "Memory",
     "MemoryChanges",
     "MemoryManager",
+    "MoveReason",
     "NewMemory",
     "NotFoundError",
     "Profile",
+    "Salvaged",
     "Scope",
     "SearchResult",
     "StorageError",
+    "TakenOver",
     "UpdateResult",
     "clean_text",
+    "sees",
 ]

@@ -24,6 +24,8 @@ SAMPLED_MEMORIES: Final = 64
 LEAST_MEMORIES: Final = 16
 """With fewer memories there is too little to measure."""
 
+ASKED_AT_ONCE: Final = 8
+
 UNRELATED_BELOW: Final = 75
 """Per cent of unrelated pairs below the floor. A half resembles other memories more than a question
 does, so of those far fewer pass. Chosen by ``benchmarks.retrieval --engine builtin``."""
@@ -124,17 +126,14 @@ async def measure(
         return None
     halves = [_half(content) for content in contents]
     asked: list[Vector] = []
-    for start in range(0, len(halves), engine.batch_size):
-        batch = halves[start : start + engine.batch_size]
-        asked += list(await engine.embed(batch, TextKind.QUERY))
-    cosines = np.einsum("ij,kj->ik", np.stack(asked), vectors)
-    related = np.diagonal(cosines)
-    unrelated = cosines[~np.eye(len(halves), dtype=bool)]
-    floor = min(
-        float(np.percentile(unrelated, UNRELATED_BELOW)),
-        float(np.percentile(related, 100 - RELATED_ABOVE)),
-    )
-    return Calibration(max(0.0, floor), len(contents))
+    at_once = min(engine.batch_size, ASKED_AT_ONCE)
+    for start in range(0, len(halves), at_once):
+        asked += list(await engine.embed(halves[start : start + at_once], TextKind.QUERY))
+        # Nothing waits for this: whoever asks something meanwhile comes first.
+        await asyncio.sleep(0)
+    loop = asyncio.get_running_loop()
+    floor = await loop.run_in_executor(None, _floor, np.stack(asked), vectors)
+    return Calibration(floor, len(contents))
 
 
 async def stored(connection: aiosqlite.Connection, fingerprint: str) -> Calibration | None:
@@ -148,6 +147,20 @@ async def store(
 ) -> None:
     """Keep what was measured for a model."""
     await connection.execute(_STORE, (fingerprint, calibration.floor, calibration.sample))
+
+
+def _floor(asked: FloatMatrix, vectors: FloatMatrix) -> float:
+    cosines = np.einsum("ij,kj->ik", asked, vectors)
+    related = np.diagonal(cosines)
+    unrelated = cosines[~np.eye(len(asked), dtype=bool)]
+    return max(
+        0.0, min(_of_rank(unrelated, UNRELATED_BELOW), _of_rank(related, 100 - RELATED_ABOVE))
+    )
+
+
+def _of_rank(values: Vector, per_cent: int) -> float:
+    """Return the value that so many per cent lie below; NumPy's own imports modules for it."""
+    return float(np.sort(values)[len(values) * per_cent // 100])
 
 
 def _half(content: str) -> str:

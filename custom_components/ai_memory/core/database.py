@@ -64,6 +64,8 @@ class Database:
         self._writer: aiosqlite.Connection | None = None
         self._reader: aiosqlite.Connection | None = None
         self._write_lock = asyncio.Lock()
+        self.keeps_log = False
+        """Whether the write-ahead log must only grow, because the file is being copied."""
 
     def size_bytes(self) -> int:
         """Return the size of the file and its write-ahead log; blocking."""
@@ -102,19 +104,26 @@ class Database:
                     await connection.close()
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Run statements that commit together or not at all. Raises StorageError."""
+    async def writing(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend the one connection that writes; everybody else waits. Raises StorageError."""
         async with self._write_lock:
             if self._writer is None:
                 raise StorageError("database_closed", path=str(self.path))
             try:
-                await self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
-                await self._writer.execute("COMMIT")
-            except BaseException as err:
-                await self._writer.rollback()
-                if isinstance(err, sqlite3.Error):
-                    raise storage_error(err, self.path) from err
+            except sqlite3.Error as err:
+                raise storage_error(err, self.path) from err
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Run statements that commit together or not at all. Raises StorageError."""
+        async with self.writing() as writer:
+            try:
+                await writer.execute("BEGIN IMMEDIATE")
+                yield writer
+                await writer.execute("COMMIT")
+            except BaseException:
+                await writer.rollback()
                 raise
 
     @asynccontextmanager
@@ -138,10 +147,10 @@ class Database:
     async def erase_traces(self) -> None:
         """Fold the write-ahead log into the file, so that it holds no deleted text any more.
 
-        Best effort: a reader that is busy for long keeps it for later.
+        Best effort: a reader that is busy for long, or a backup, keeps it for later.
         """
         async with self._write_lock:
-            if self._writer is not None:
+            if self._writer is not None and not self.keeps_log:
                 with suppress(sqlite3.Error):
                     await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

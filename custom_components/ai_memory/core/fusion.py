@@ -6,13 +6,13 @@ is measured against the query's similarity to the rest of the memory: fusing ran
 count the best of a bad lot as much as a real match (see ``benchmarks.retrieval``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import sqrt
-from typing import Final
+from typing import Final, Self
 
 from ..embedding.ranking import RankingProfile
 from .models import MatchType, Memory, SearchHit
+from .vector_index import Vector
 
 SCORE_DIGITS: Final = 4
 LEAST_DEVIATION: Final = 0.01
@@ -34,18 +34,18 @@ class Background:
     deviation: float
 
     @classmethod
-    def of(cls, cosines: Sequence[float]) -> "Background":
-        """Measure a sample; an empty one has nothing stand out."""
-        if not cosines:
-            return cls(1.0, 1.0)
-        mean = sum(cosines) / len(cosines)
-        variance = sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines)
-        return cls(mean, max(sqrt(variance), LEAST_DEVIATION))
+    def of(cls, cosines: Vector) -> Self:
+        """Measure a sample."""
+        return cls(float(cosines.mean()), max(float(cosines.std()), LEAST_DEVIATION))
 
     def prominence(self, cosine: float, profile: RankingProfile) -> float:
         """Return from 0 to 1 how far a similarity stands out."""
         deviations = (cosine - self.mean) / self.deviation
         return min(1.0, max(0.0, deviations / profile.full_deviations))
+
+
+NOTHING_STANDS_OUT: Final = Background(1.0, 1.0)
+"""Where there is nothing to compare with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +67,11 @@ def fused(
     candidates: Iterable[Candidate],
     background: Background,
     profile: RankingProfile,
+    limit: int,
     *,
     earlier: bool = False,
 ) -> list[SearchHit]:
-    """Return the candidates as hits, best first; ties to the higher cosine, then the older.
+    """Return up to ``limit`` hits, best first; ties to the higher cosine, then to the older.
 
     The newer of two counts more, or the older where ``earlier`` is asked for.
     """
@@ -87,7 +88,7 @@ def fused(
         score *= 1 + PERIOD_WEIGHT * one.in_period
         return -score, -(one.cosine or 0.0), one.memory.sequence
 
-    return [_hit(one) for one in sorted(every, key=rank)]
+    return [_hit(one) for one in sorted(every, key=rank)[:limit]]
 
 
 def _hit(one: Candidate) -> SearchHit:

@@ -13,19 +13,23 @@ import logging
 from typing import Any, Final, Protocol
 
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
-from . import memories, palace, vectors
+from . import integrity, layers, memories, palace, vectors
 from .calibration import SimilarityFloor
 from .census import Census
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
 from .errors import InvalidInputError, NotFoundError, StorageError
+from .file_hold import FileHold
 from .index_upkeep import CHANGES_AT_ONCE, IndexUpkeep
+from .integrity import Salvaged
+from .layers import LayerMove, LayerRules
 from .models import (
     AddResult,
     Caller,
     Change,
     Counts,
     Filters,
+    Layer,
     ListResult,
     Memory,
     MemoryChanges,
@@ -34,6 +38,7 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
+from .previous_database import TakenOver, take_over
 from .query_time import load_time_words
 from .room_detection import load_vocabulary
 from .search import MemorySearch
@@ -90,12 +95,16 @@ class MemoryManager:
         clock: Clock = utc_now,
         local_now: Clock = utc_now,
         similarity_floor: float | None = None,
+        layer_rules: LayerRules = LayerRules(),  # noqa: B008 - immutable
+        distrusted: bool = False,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
         self._database = database
+        self._distrusted = distrusted
         self._engine = engine
         self._max_entries = max_entries
+        self._layer_rules = layer_rules
         self._clock = clock
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
@@ -111,27 +120,43 @@ class MemoryManager:
         self._usage_noted = asyncio.Event()
         self._census = Census([], (0, 0))
         self._last_change: datetime | None = None
+        self.taken_over: TakenOver | None = None
+        """What this start took over from the integration before, if anything."""
+        self.salvaged: Salvaged | None = None
+        """What this start saved from a damaged database, if it was damaged."""
         self._listeners: list[Listener] = []
         self._writes: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
+        self._check: asyncio.Task[str | None] | None = None
+        self._hold: tuple[FileHold, asyncio.Task[None]] | None = None
 
     async def open(self) -> None:
         """Open the database, seed a new palace and start loading vectors in the background.
 
-        Raises StorageError; a failing engine is only logged.
+        A database that SQLite calls malformed is set aside, and what can be saved of it is opened;
+        one that is distrusted is looked through as a whole first. Raises StorageError; a
+        failing engine is only logged.
         """
         loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, integrity.finish_repair, self._database.path)
         await loop.run_in_executor(None, load_vocabulary)
         await loop.run_in_executor(None, load_time_words)
-        await self._database.open()
-        async with self._database.transaction() as connection:
-            await palace.seed(connection, memories.milliseconds(self._clock()))
-            counted, size = await memories.census(connection), await palace.size(connection)
-            self._last_change = await memories.last_change(connection)
-            self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
-            self._engine.remember(await vectors.fingerprints(connection))
-        self._census = Census(counted, size)
-        self._writer.total = self._census.total
+        self.taken_over = await take_over(self._database.path, self._engine, self._now_ms())
+        if self.taken_over is not None:
+            # What came over must not make room for the next memory all at once.
+            self._max_entries = max(self._max_entries, self.taken_over.total)
+        if self._distrusted:
+            self.salvaged = await integrity.repair(self._database.path, self._now_ms())
+        try:
+            await self._open_database()
+        except StorageError as err:
+            await self._database.close()
+            if err.key != integrity.DAMAGED:
+                raise
+            self.salvaged = await integrity.repair(self._database.path, self._now_ms())
+            if self.salvaged is None:
+                raise
+            await self._open_database()
         try:
             await self._engine.start()
         except EngineError as err:
@@ -142,17 +167,66 @@ class MemoryManager:
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
         ]
 
+    async def _open_database(self) -> None:
+        await self._database.open()
+        async with self._database.transaction() as connection:
+            await palace.seed(connection, memories.milliseconds(self._clock()))
+            counted, size = await memories.census(connection), await palace.size(connection)
+            self._last_change = await memories.last_change(connection)
+            self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
+            self._engine.remember(await vectors.fingerprints(connection))
+        self._census = Census(counted, size)
+        self._writer.total = self._census.total
+
     async def close(self) -> None:
         """Finish what was begun, write what is pending and close the database."""
-        for task in self._background:
+        stopped: list[asyncio.Task[Any]] = [*self._background]
+        if self._check is not None:
+            stopped.append(self._check)
+        if self._hold is not None:
+            stopped.append(self._hold[1])
+        for task in stopped:
             task.cancel()
-        await asyncio.gather(*self._background, *self._writes, return_exceptions=True)
-        try:
-            await self._usage.flush()
-        except StorageError as err:
-            _LOGGER.warning("Usage counts could not be written: %s", err)
+        await asyncio.gather(*stopped, *self._writes, return_exceptions=True)
+        await self._flush_usage()
         await self._engine.stop()
         await self._database.close()
+
+    async def hold_file(self) -> None:
+        """Make the file complete by itself and keep it still, so that it can be copied.
+
+        Who writes meanwhile waits, but not for long; see ``file_hold``. Raises StorageError.
+        """
+        await self.release_file()
+        await self._flush_usage()
+        hold = FileHold(self._database)
+        self._hold = hold, self._spawn(hold.run(), "ai_memory backup")
+        try:
+            await hold.wait_until_still()
+        except BaseException:
+            _, task = self._hold
+            task.cancel()
+            self._hold = None
+            raise
+
+    async def release_file(self) -> None:
+        """Let those go on who wait to write; nothing happens where the file is not held."""
+        held, self._hold = self._hold, None
+        if held is not None:
+            hold, task = held
+            hold.release()
+            await asyncio.wait([task])
+
+    async def find_damage(self) -> str | None:
+        """Return what is wrong with the file on the disk, None if nothing. Raises StorageError.
+
+        Nobody waits for it meanwhile; closing the memory ends it.
+        """
+        self._check = asyncio.create_task(integrity.find_damage(self._database.path))
+        try:
+            return await self._check
+        finally:
+            self._check = None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener after each committed write; returns how to stop it."""
@@ -257,9 +331,11 @@ class MemoryManager:
         A match by meaning needs the cosine ``min_score``, by default the floor of the model. Raises
         InvalidInputError and StorageError.
         """
-        result = await self._search.find(
-            caller, _cleaned_filters(filters), clean_query(query), limit, min_score
-        )
+        cleaned, wanted = _cleaned_filters(filters), clean_query(query)
+        near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
+        result = await self._search.find(caller, near, wanted, limit, min_score)
+        if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
+            result = await self._search.find(caller, cleaned, wanted, limit, min_score)
         if result.hits:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()
@@ -310,6 +386,34 @@ class MemoryManager:
             return tuple(before.id for change in written for before, _ in change.changes if before)
 
         return await self._run_to_the_end(write())
+
+    async def maintain(self, *, dry_run: bool = False) -> list[LayerMove]:
+        """Move memories between the layers; returns all moves that were due. Raises StorageError.
+
+        A dry run tells what would move and moves nothing.
+        """
+        await self._usage.flush()
+        moves: list[LayerMove] = []
+        after = 0
+        while True:
+            async with self._database.reading() as connection:
+                batch = await layers.due(connection, self._layer_rules, self._now_ms(), after)
+            if not batch:
+                return moves
+            after = batch[-1].memory.sequence
+            moves += batch
+            if not dry_run:
+                await self._run_to_the_end(self._move(batch))
+
+    async def _move(self, moves: list[LayerMove]) -> None:
+        caller = Caller(source="maintenance")
+        await self._committed(await self._writer.move_layers(caller, moves, self._now_ms()))
+
+    async def _flush_usage(self) -> None:
+        try:
+            await self._usage.flush()
+        except StorageError as err:
+            _LOGGER.warning("Usage counts could not be written: %s", err)
 
     def _now_ms(self) -> int:
         return memories.milliseconds(self._clock())

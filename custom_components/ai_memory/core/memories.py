@@ -29,23 +29,24 @@ _FROM: Final = """
 _COLUMNS: Final = """
     m.sequence, m.id, m.content, m.summary, w.name, r.name, m.scope, m.owner_agent, m.owner_user,
     m.layer, m.type, m.status, m.confidence, m.revision, m.language, m.created_ms, m.updated_ms,
-    u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source
+    u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned
 """
 _SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
 
 _INSERT: Final = """
     INSERT INTO memories (
         id, room_id, content, summary, restatement, scope, owner_agent, owner_user, layer, type,
-        language, created_ms, updated_ms, source
+        language, created_ms, updated_ms, source, pinned, layered_ms
     ) VALUES (
         :id, :room_id, :content, :summary, :restatement, :scope, :owner_agent, :owner_user, :layer,
-        :type, :language, :now_ms, :now_ms, :source
+        :type, :language, :now_ms, :now_ms, :source, :pinned, :now_ms
     )
 """
 _UPDATE: Final = """
     UPDATE memories SET
         room_id = :room_id, content = :content, summary = :summary, restatement = :restatement,
-        scope = :scope, owner_agent = :owner_agent, owner_user = :owner_user, layer = :layer,
+        scope = :scope, owner_agent = :owner_agent, owner_user = :owner_user, pinned = :pinned,
+        layered_ms = iif(layer = :layer, layered_ms, :now_ms), layer = :layer,
         updated_ms = :now_ms, revision = revision + 1
     WHERE sequence = :sequence
 """
@@ -61,7 +62,7 @@ _LEAST_VALUABLE: Final = f"""
     {_SELECT}
     WHERE m.sequence IN (
         SELECT m.sequence FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
-        WHERE m.layer > 1 AND m.sequence <> :keep ORDER BY {_VALUE} LIMIT :limit
+        WHERE m.layer > 1 AND m.pinned = 0 AND m.sequence <> :keep ORDER BY {_VALUE} LIMIT :limit
     )
     ORDER BY {_VALUE}
 """
@@ -105,7 +106,7 @@ def _memory(row: Sequence[Any]) -> Memory:
     (sequence, id_, content, summary, wing, room, scope, agent, user, layer, type_, status) = row[
         :12
     ]
-    (confidence, revision, language, created, updated, used, uses, source) = row[12:]
+    (confidence, revision, language, created, updated, used, uses, source, pinned) = row[12:]
     return Memory(
         sequence=sequence,
         id=id_,
@@ -127,6 +128,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         accessed=None if used is None else _moment(used),
         access_count=uses,
         source=source,
+        pinned=bool(pinned),
     )
 
 
@@ -181,6 +183,17 @@ async def newest(
     return page, next(iter(rows))[0]
 
 
+async def where(
+    connection: aiosqlite.Connection,
+    condition: str,
+    parameters: dict[str, SqlValue],
+    limit: int,
+) -> list[Memory]:
+    """Return memories of all owners by a condition on ``m`` and ``u`` (usage), oldest first."""
+    sql = f"{_SELECT} WHERE {condition} ORDER BY m.sequence LIMIT :limit"
+    return await _select(connection, sql, parameters | {"limit": limit})
+
+
 async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]:
     """Return the newest critical memories of all owners."""
     sql = (
@@ -220,7 +233,7 @@ async def restated(connection: aiosqlite.Connection, values: dict[str, SqlValue]
 
 async def insert(connection: aiosqlite.Connection, values: dict[str, SqlValue]) -> Memory:
     """Insert a memory with its full-text rows and return it."""
-    async with connection.execute(_INSERT, values) as cursor:
+    async with connection.execute(_INSERT, {"pinned": False} | values) as cursor:
         sequence = cursor.lastrowid
     assert sequence is not None  # noqa: S101 - an INSERT always sets it
     memory = await by_sequence(connection, sequence)
@@ -315,6 +328,18 @@ async def newest_between(
         clause.parameters | {"start_ms": start_ms, "end_ms": end_ms, "limit": limit},
     )
     return [sequence for (sequence,) in rows]
+
+
+async def fill_full_text(connection: aiosqlite.Connection, after: int, limit: int) -> int | None:
+    """Index the next memories of a file whose rows came by other means.
+
+    Returns the sequence of the last one, None when all are done.
+    """
+    sql = f"{_SELECT} WHERE m.sequence > :after ORDER BY m.sequence LIMIT :limit"
+    found = await _select(connection, sql, {"after": after, "limit": limit})
+    for memory in found:
+        await _index(connection, memory)
+    return found[-1].sequence if found else None
 
 
 def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str, str, str]:

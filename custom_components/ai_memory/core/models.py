@@ -86,6 +86,7 @@ class Memory:
     accessed: datetime | None
     access_count: int
     source: str
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,7 @@ class NewMemory:
     scope: Scope | None = None
     layer: Layer = Layer.STANDARD
     type: str = "fact"
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,20 +113,26 @@ class MemoryChanges:
     room: str | None = None
     scope: Scope | None = None
     layer: Layer | None = None
+    pinned: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Narrow a read or a deletion to a place or a scope; None means any."""
+    """Narrow a read or a deletion to a place, a scope or a layer; None means any.
+
+    ``archived`` is False to leave the archive out.
+    """
 
     wing: str | None = None
     room: str | None = None
     scope: Scope | None = None
+    layer: Layer | None = None
+    archived: bool = True
 
     @property
     def empty(self) -> bool:
         """Whether nothing is narrowed."""
-        return self.wing is None and self.room is None and self.scope is None
+        return (self.wing, self.room, self.scope, self.layer) == (None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +211,7 @@ class Action(StrEnum):
     UPDATED = "updated"
     DELETED = "deleted"
     EVICTED = "evicted"
+    MOVED = "moved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

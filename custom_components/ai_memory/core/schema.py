@@ -122,8 +122,14 @@ _VERSION_2: Final = (
     """,
 )
 
+_VERSION_3: Final = (
+    "ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1))",
+    "ALTER TABLE memories ADD COLUMN layered_ms INTEGER NOT NULL DEFAULT 0",
+    "UPDATE memories SET layered_ms = updated_ms",
+)
+
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
 
-MIGRATIONS: Final = (_VERSION_1, _VERSION_2)
+MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3)
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -15,7 +15,7 @@ from . import memories
 from .database import Database
 from .encoder import Encoder
 from .fulltext import asks_for_something
-from .fusion import Background, Candidate, fused
+from .fusion import NOTHING_STANDS_OUT, Background, Candidate, fused
 from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
 from .query_time import Period, spoken_period
@@ -26,6 +26,8 @@ from .visible_set import VisibleSet
 from .word_search import WordMatch, WordSearch
 
 INLINE_INDEX_ROWS: Final = 1_000
+SEARCHES_AT_ONCE: Final = 4
+"""More at once would be no faster, and all of them ready at once would hold the event loop."""
 CANDIDATES_A_WAY: Final = 20
 """How many the words and the vectors each bring up, or as many as are asked for."""
 
@@ -36,7 +38,7 @@ class _Meaning:
 
     vector: Vector | None = None
     found: dict[int, float] = field(default_factory=dict)
-    background: Background = field(default_factory=lambda: Background.of(()))
+    background: Background = NOTHING_STANDS_OUT
 
 
 class MemorySearch:
@@ -59,6 +61,7 @@ class MemorySearch:
         self._local_now = local_now
         self._words = WordSearch(database)
         self._ranking = asyncio.Lock()
+        self._places = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     async def find(
         self, caller: Caller, filters: Filters, query: str, limit: int, min_score: float | None
@@ -68,14 +71,26 @@ class MemorySearch:
         A match by meaning has at least the cosine ``min_score``, or the floor of the model where
         that is None; one by words has the score 0.0. Raises StorageError.
         """
-        clause = visible_to(caller, filters)
+        # A slow engine must not hold a place: its vector is waited for outside.
+        vector = await self._encoder.query(query) if len(self._index) else None
+        async with self._places:
+            return await self._found(visible_to(caller, filters), query, vector, limit, min_score)
+
+    async def _found(
+        self,
+        clause: Clause,
+        query: str,
+        vector: Vector | None,
+        limit: int,
+        min_score: float | None,
+    ) -> SearchResult:
         visible = await self.visibility.visible(clause)
         depth = max(limit, CANDIDATES_A_WAY)
         floor = self._floor() if min_score is None else min_score
         period = spoken_period(query, self._local_now())
         by_words, meaning = await asyncio.gather(
             self._words.best(query, visible, depth),
-            self._by_meaning(query, visible, depth, floor),
+            self._by_meaning(vector, visible, depth, floor),
         )
         words = {match.sequence: match for match in by_words}
         of_period = await self._of_period(clause, period, depth)
@@ -85,19 +100,22 @@ class MemorySearch:
             (_candidate(memory, words, cosines, floor, period) for memory in found),
             meaning.background,
             self._encoder.engine.ranking,
+            limit,
             earlier=asks_for_earlier(query),
-        )[:limit]
+        )
         return SearchResult(hits=tuple(hits), ranking=_ranking(hits))
 
     async def _by_meaning(
-        self, query: str, visible: VisibleSet, depth: int, floor: float
+        self, vector: Vector | None, visible: VisibleSet, depth: int, floor: float
     ) -> _Meaning:
-        if not len(self._index) or (vector := await self._encoder.query(query)) is None:
+        if vector is None or not len(self._index):
             return _Meaning()
 
         def compare() -> _Meaning:
             found = dict(self._index.best(vector, visible, depth, floor))
-            return _Meaning(vector, found, Background.of(self._index.background(vector, visible)))
+            cosines = self._index.background(vector, visible)
+            background = Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT
+            return _Meaning(vector, found, background)
 
         return await self._compared(compare)
 

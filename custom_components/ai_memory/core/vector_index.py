@@ -192,21 +192,23 @@ class VectorIndex:
         rows = self._rows
         return {} if len(query) != rows.dimensions else _cosines(rows, query, sequences)
 
-    def background(self, query: Vector, visible: VisibleSet) -> list[float]:
+    def background(self, query: Vector, visible: VisibleSet) -> Vector:
         """Return the cosines to some visible memories, whatever they are: what is nothing special.
 
         Reads the database now and then when there are many vectors: run it where ``best`` runs.
         Raises StorageError.
         """
         if len(query) != self._rows.dimensions:
-            return []
+            return np.zeros(0, np.float32)
         sample = self._sample
         if sample is None or sample.rows is not self._rows or sample.outgrown(len(self)):
             sample = self._sample = _Sample.of(self._rows)
         seen = visible.mask(sample.sequences)
         if np.count_nonzero(seen) < LEAST_BACKGROUND:
-            return list(self.cosines(query, visible.sample(LEAST_BACKGROUND)).values())
-        cosines: list[float] = np.vecdot(sample.vectors[seen], query).tolist()
+            _, vectors = self._rows.vectors_of(visible.sample(LEAST_BACKGROUND))
+        else:
+            vectors = sample.vectors[seen]
+        cosines: Vector = np.vecdot(vectors, query)
         return cosines
 
     def sample(self, count: int) -> tuple[Sequences, FloatMatrix]:

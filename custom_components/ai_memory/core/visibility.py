@@ -48,6 +48,11 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
             "m.room_id IN (SELECT r.id FROM rooms r JOIN wings w ON w.id = r.wing_id"
             f" WHERE {' AND '.join(place)})"
         )
+    if filters.layer is not None:
+        conditions.append("m.layer = :filter_l")
+        parameters["filter_l"] = filters.layer
+    elif not filters.archived:
+        conditions.append("m.layer < 3")
     if filters.scope is not None:
         conditions.append("m.scope = :filter_m")
         parameters["filter_m"] = filters.scope

@@ -38,7 +38,7 @@ LENGTH_WEIGHT: Final = 0.3
 """BM25's b: how much a long text has to hold more."""
 PARTS_WEIGHT: Final = 0.1
 """What a part of a word counts beside the whole."""
-CANDIDATES: Final = 64
+CANDIDATES: Final = 48
 """How many memories are weighed exactly: those that hold the rarest words, newer ones first."""
 
 FUZZY_TEXT_CHARACTERS: Final = 2_000

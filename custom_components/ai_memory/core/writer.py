@@ -12,9 +12,10 @@ import aiosqlite
 from ulid_transform import ulid_at_time
 
 from ..embedding.protocol import EmbeddingEngine
-from . import memories, palace, vectors
+from . import layers, memories, palace, vectors
 from .database import Database
 from .errors import InvalidInputError, NotFoundError
+from .layers import LayerMove
 from .models import (
     Action,
     AddResult,
@@ -105,6 +106,7 @@ class MemoryWriter:
                 "room_id": place.room_id,
                 "scope": wanted.scope,
                 "layer": wanted.layer,
+                "pinned": wanted.pinned,
                 "now_ms": now_ms,
                 **owner,
             }
@@ -147,6 +149,16 @@ class MemoryWriter:
         self._count(written)
         return written
 
+    async def move_layers(
+        self, caller: Caller, moves: list[LayerMove], now_ms: int
+    ) -> list[Written]:
+        """Move memories to other layers, as maintenance found them due. Raises StorageError."""
+        async with self._database.transaction() as connection:
+            changes = await layers.move(connection, moves, now_ms)
+            if not changes:
+                return []
+            return [await _record(connection, caller, Action.MOVED, now_ms, changes)]
+
     async def store_vectors(
         self, made: Sequence[tuple[Unembedded, Vector]]
     ) -> list[tuple[int, Vector]]:
@@ -181,6 +193,7 @@ class MemoryWriter:
             "room_id": place.room_id,
             "scope": scope,
             "layer": new.layer,
+            "pinned": new.pinned,
             "now_ms": now_ms,
             **_owner(caller, scope),
         }
@@ -234,6 +247,7 @@ class MemoryWriter:
             "content": before.content,
             "summary": before.summary or values["summary"],
             "layer": min(before.layer, int(str(values["layer"]))),
+            "pinned": before.pinned or values["pinned"],
         }
         after = await memories.update(connection, before, values | kept)
         now_ms = int(str(values["now_ms"]))
@@ -256,7 +270,7 @@ def _changed(before: Memory, changes: MemoryChanges) -> Memory:
     """Return the memory as the changes want it, None leaving a field as it is."""
     fields = {
         name: value
-        for name in ("content", "summary", "wing", "room", "scope", "layer")
+        for name in ("content", "summary", "wing", "room", "scope", "layer", "pinned")
         if (value := getattr(changes, name)) is not None
     }
     return replace(before, **fields)

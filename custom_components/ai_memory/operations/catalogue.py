@@ -27,6 +27,7 @@ from .replies import (
     add_reply,
     delete_reply,
     list_reply,
+    maintain_reply,
     memory_reply,
     search_reply,
     update_reply,
@@ -75,6 +76,9 @@ _LAYER: Final = Parameter(
 )
 
 
+_PIN: Final = Parameter(name="pin", kind=Kind.BOOLEAN, description="keep it in its layer for good")
+
+
 def _required(parameter: Parameter) -> Parameter:
     return Parameter(
         name=parameter.name,
@@ -104,8 +108,12 @@ def _whole(arguments: Mapping[str, Value], name: str) -> int:
 
 
 def _filters(arguments: Mapping[str, Value]) -> Filters:
+    layer = arguments.get("layer")
     return Filters(
-        wing=_text(arguments, "wing"), room=_text(arguments, "room"), scope=_scope(arguments)
+        wing=_text(arguments, "wing"),
+        room=_text(arguments, "room"),
+        scope=_scope(arguments),
+        layer=None if layer is None else Layer(int(layer)),
     )
 
 
@@ -117,6 +125,7 @@ async def _add(manager: MemoryManager, caller: Caller, arguments: Mapping[str, V
         room=_text(arguments, "room"),
         scope=_scope(arguments),
         layer=Layer(_whole(arguments, "layer")),
+        pinned=bool(arguments["pin"]),
     )
     return add_reply(await manager.add(caller, new))
 
@@ -152,9 +161,17 @@ async def _update(manager: MemoryManager, caller: Caller, arguments: Mapping[str
         room=_text(arguments, "room"),
         scope=_scope(arguments),
         layer=None if layer is None else Layer(int(layer)),
+        pinned=None if arguments["pin"] is None else bool(arguments["pin"]),
     )
     memory_id = _text(arguments, "memory_id") or ""
     return update_reply(await manager.update(caller, memory_id, changes))
+
+
+async def _maintain(
+    manager: MemoryManager, caller: Caller, arguments: Mapping[str, Value]
+) -> Reply:
+    dry_run = bool(arguments["dry_run"])
+    return maintain_reply(caller, await manager.maintain(dry_run=dry_run), dry_run=dry_run)
 
 
 async def _delete(manager: MemoryManager, caller: Caller, arguments: Mapping[str, Value]) -> Reply:
@@ -181,6 +198,7 @@ _OPERATIONS: Final = (
                 minimum=_LAYER.minimum,
                 maximum=_LAYER.maximum,
             ),
+            _PIN,
         ),
         access=Access.WRITE,
         handler=_add,
@@ -210,6 +228,7 @@ _OPERATIONS: Final = (
             _WING,
             _ROOM,
             _SCOPE,
+            _LAYER,
             _limit(SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAXIMUM),
             Parameter(
                 name="min_score",
@@ -234,6 +253,7 @@ _OPERATIONS: Final = (
             _ROOM,
             _SCOPE,
             _LAYER,
+            _PIN,
         ),
         access=Access.WRITE,
         handler=_update,
@@ -247,6 +267,14 @@ _OPERATIONS: Final = (
         access=Access.DELETE,
         handler=_delete,
         destructive=True,
+    ),
+    Operation(
+        name="maintain",
+        title="Maintain layers",
+        description="Move memories between the layers by how they are used.",
+        parameters=(Parameter(name="dry_run", kind=Kind.BOOLEAN, default=False),),
+        access=Access.WRITE,
+        handler=_maintain,
     ),
 )
 

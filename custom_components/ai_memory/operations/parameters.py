@@ -7,6 +7,7 @@ selectors, tool parameters) from the same description. Nothing here imports Home
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from ..core import InvalidInputError
 
@@ -21,6 +22,13 @@ class Kind(StrEnum):
     CHOICE = "choice"
     INTEGER = "integer"
     NUMBER = "number"
+    BOOLEAN = "boolean"
+
+
+_BOOLEANS: Final = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,8 @@ class Parameter:
                 return self._choice(raw)
             case Kind.INTEGER | Kind.NUMBER:
                 return self._number(raw)
+            case Kind.BOOLEAN:
+                return self._boolean(raw)
 
     def _text(self, raw: object) -> str:
         if isinstance(raw, bool) or not isinstance(raw, str | int | float):
@@ -68,6 +78,13 @@ class Parameter:
             choices = ", ".join(self.choices)
             raise InvalidInputError("unknown_choice", field=self.name, choices=choices)
         return chosen
+
+    def _boolean(self, raw: object) -> bool:
+        # Templates and small models write it as text.
+        written = _BOOLEANS.get(str(raw).strip().lower())
+        if written is None:
+            raise InvalidInputError("not_yes_or_no", field=self.name)
+        return written
 
     def _number(self, raw: object) -> int | float:
         refusal = InvalidInputError("not_a_number", field=self.name)

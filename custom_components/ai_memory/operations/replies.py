@@ -3,7 +3,21 @@
 Times are ISO 8601 in UTC. Owners stay inside: a caller only ever sees what is common or its own.
 """
 
-from ..core import AddResult, ListResult, Memory, SearchResult, UpdateResult
+from typing import Final
+
+from ..core import (
+    AddResult,
+    Caller,
+    LayerMove,
+    ListResult,
+    Memory,
+    MoveReason,
+    SearchResult,
+    UpdateResult,
+    sees,
+)
+
+MOVES_TOLD: Final = 1_000
 
 type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
 type Reply = dict[str, JsonValue]
@@ -29,6 +43,7 @@ def memory_reply(memory: Memory) -> Reply:
         "accessed": memory.accessed.isoformat() if memory.accessed else None,
         "access_count": memory.access_count,
         "source": memory.source,
+        "pinned": memory.pinned,
     }
 
 
@@ -64,6 +79,29 @@ def search_reply(result: SearchResult) -> Reply:
         for hit in result.hits
     ]
     return {"results": hits, "count": len(hits), "ranking": result.ranking}
+
+
+def maintain_reply(caller: Caller, moves: list[LayerMove], *, dry_run: bool) -> Reply:
+    """Return how many memories moved and, of those the caller may see, which and why."""
+    counts: dict[str, JsonValue] = {
+        reason.value: sum(move.reason is reason for move in moves) for reason in MoveReason
+    }
+    seen: list[JsonValue] = [
+        {
+            "id": move.memory.id,
+            "from": int(move.memory.layer),
+            "to": int(move.to),
+            "reason": move.reason.value,
+        }
+        for move in moves
+        if sees(caller, move.memory)
+    ]
+    return {
+        "dry_run": dry_run,
+        "count": len(moves),
+        "reasons": counts,
+        "moved": seen[:MOVES_TOLD],
+    }
 
 
 def delete_reply(memory_ids: tuple[str, ...]) -> Reply:

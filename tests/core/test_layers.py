@@ -1,0 +1,160 @@
+"""Memories that move between the layers, and the archive that answers last."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from custom_components.ai_memory.core import (
+    Action,
+    Caller,
+    Change,
+    Database,
+    Filters,
+    Layer,
+    LayerRules,
+    MemoryChanges,
+    MemoryManager,
+    MoveReason,
+    NewMemory,
+    Scope,
+)
+from custom_components.ai_memory.embedding import EngineSettings, create_engine
+from tests.conftest import Opener
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **passed: float) -> None:
+        self.now += timedelta(**passed)
+
+
+async def _open(path: Path, clock: _Clock, rules: LayerRules = LayerRules()) -> MemoryManager:  # noqa: B008
+    engine = create_engine("tfidf", EngineSettings(storage_path=path.parent))
+    memory = MemoryManager(Database(path), engine, max_entries=1000, clock=clock, layer_rules=rules)
+    await memory.open()
+    return memory
+
+
+async def _add(
+    memory: MemoryManager, caller: Caller, content: str, layer: Layer, *, pinned: bool = False
+) -> str:
+    new = NewMemory(content=content, scope=Scope.COMMON, layer=layer, pinned=pinned)
+    return (await memory.add(caller, new)).memory.id
+
+
+async def _moved(memory: MemoryManager, *, dry_run: bool = False) -> list[tuple[str, int, str]]:
+    return [
+        (move.memory.id, int(move.to), move.reason.value)
+        for move in await memory.maintain(dry_run=dry_run)
+    ]
+
+
+async def test_a_memory_goes_round_the_layers(tmp_path: Path, anna: Caller) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock)
+    told: list[Change] = []
+    memory.subscribe(told.append)
+    one = await _add(memory, anna, "The ladder is in the shed", Layer.STANDARD)
+    for _ in range(9):
+        await memory.get(anna, one)
+    assert await _moved(memory) == []
+    await memory.get(anna, one)
+    before = await memory.get(anna, one)
+    assert await _moved(memory, dry_run=True) == [(one, 1, MoveReason.USED_OFTEN)]
+    assert (await memory.get(anna, one)).layer is Layer.STANDARD
+    assert await _moved(memory) == [(one, 1, MoveReason.USED_OFTEN)]
+    after = await memory.get(anna, one)
+    assert after.layer is Layer.CRITICAL
+    # Nothing was written but the layer.
+    assert (after.revision, after.updated) == (before.revision, before.updated)
+    assert told[-1].action is Action.MOVED
+    assert told[-1].counts.layers == {1: 1, 2: 0, 3: 0}
+
+    clock.forward(days=89)
+    assert await _moved(memory) == []
+    clock.forward(days=2)
+    assert await _moved(memory) == [(one, 3, MoveReason.UNUSED)]
+    assert await _moved(memory) == []
+    clock.forward(days=1)
+    await memory.get(anna, one)
+    assert await _moved(memory) == [(one, 2, MoveReason.USED_AGAIN)]
+    async with memory._database.reading() as connection:
+        rows = await connection.execute_fetchall(
+            "SELECT source, memory_id FROM audit WHERE action = 'moved'"
+        )
+    assert [tuple(row) for row in rows] == [("maintenance", one)] * 3
+    await memory.close()
+
+
+async def test_what_is_pinned_stays(tmp_path: Path, anna: Caller) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock, LayerRules(1, 1))
+    for layer in Layer:
+        await _add(memory, anna, f"Layer {layer}", layer, pinned=True)
+    loose = await _add(memory, anna, "Loose", Layer.CRITICAL)
+    for one in (await memory.latest(anna, Filters(), 10)).memories:
+        await memory.get(anna, one.id)
+    clock.forward(days=5)
+    assert await _moved(memory) == [(loose, 3, MoveReason.UNUSED)]
+    await memory.update(anna, loose, MemoryChanges(layer=Layer.CRITICAL, pinned=True))
+    clock.forward(days=5)
+    assert await _moved(memory) == []
+    await memory.close()
+
+
+async def test_a_clock_that_jumps_moves_nothing_by_mistake(tmp_path: Path, anna: Caller) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock)
+    await _add(memory, anna, "Critical", Layer.CRITICAL)
+    clock.forward(days=-4000)
+    assert await _moved(memory) == []
+    await memory.close()
+
+
+async def test_pinned_memories_never_make_room(open_memory: Opener, anna: Caller) -> None:
+    memory = await open_memory(max_entries=2)
+    pinned = await _add(memory, anna, "Archived but pinned", Layer.ARCHIVE, pinned=True)
+    await _add(memory, anna, "First", Layer.STANDARD)
+    await _add(memory, anna, "Second", Layer.STANDARD)
+    contents = [one.content for one in (await memory.latest(anna, Filters(), 10)).memories]
+    assert sorted(contents) == ["Archived but pinned", "Second"]
+    assert (await memory.get(anna, pinned)).pinned
+
+
+async def test_the_archive_answers_where_the_others_do_not(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "The old ladder is in the attic", Layer.ARCHIVE)
+    await _add(memory, anna, "The car is a Fiat", Layer.STANDARD)
+
+    async def found(query: str, filters: Filters = Filters()) -> list[str]:  # noqa: B008
+        result = await memory.search(anna, filters, query, 5)
+        return [hit.memory.content for hit in result.hits]
+
+    assert await found("ladder") == ["The old ladder is in the attic"]
+    await _add(memory, anna, "The new ladder is in the shed", Layer.STANDARD)
+    assert await found("ladder") == ["The new ladder is in the shed"]
+    assert await found("ladder", Filters(layer=Layer.ARCHIVE)) == ["The old ladder is in the attic"]
+    assert await found("ladder", Filters(layer=Layer.CRITICAL)) == []
+
+
+@pytest.mark.parametrize("count", [450])
+async def test_many_memories_move_in_several_steps(
+    open_memory: Opener, anna: Caller, count: int
+) -> None:
+    memory = await open_memory(max_entries=1000)
+    for number in range(count):
+        await _add(memory, anna, f"Memory {number}", Layer.STANDARD)
+    found = (await memory.latest(anna, Filters(), count)).memories
+    for one in found:
+        for _ in range(10):
+            await memory.get(anna, one.id)
+    moves = await memory.maintain()
+    assert len(moves) == count
+    assert memory.counts().layers == {1: count, 2: 0, 3: 0}
