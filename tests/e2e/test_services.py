@@ -303,7 +303,7 @@ def test_every_change_is_told_without_its_text(home: Home) -> None:
     ]
     assert change["attributes"]["event_type"] == "updated"
     assert change["attributes"]["event_types"] == [
-        *("added", "refreshed", "updated", "deleted", "evicted"),
+        *("added", "refreshed", "updated", "deleted", "evicted", "moved"),
     ]
     assert change["attributes"]["memory_ids"] == [added["id"]]
     home.wait_for(lambda: home.state(CHANGES)["attributes"]["event_type"] == "deleted")
