@@ -19,7 +19,6 @@ from custom_components.ai_memory.core import (
 )
 from custom_components.ai_memory.core.calibration import (
     LEAST_MEMORIES,
-    SAMPLED_MEMORIES,
     Calibration,
     measure,
 )
@@ -86,8 +85,7 @@ async def test_the_floor_parts_unrelated_from_related() -> None:
     vectors = await engine.embed(texts, TextKind.DOCUMENT)
     measured = await measure(engine, texts, vectors)
     assert measured is not None
-    assert measured.sample == 40
-    assert COMMON - 0.001 <= measured.floor < 0.9
+    assert COMMON - 0.001 <= measured < 0.9
 
 
 async def test_too_few_memories_tell_nothing() -> None:
@@ -96,15 +94,33 @@ async def test_too_few_memories_tell_nothing() -> None:
     assert await measure(engine, texts, vectors) is None
 
 
-@pytest.mark.parametrize(
-    ("sample", "memories", "suffices"),
-    [(16, 20, True), (16, 31, True), (16, 32, False), (40, 10_000, True), (32, 10_000, False)],
-)
-def test_it_is_measured_again_once_there_is_much_more(
-    sample: int, memories: int, *, suffices: bool
+async def test_memories_that_say_nearly_the_same_tell_nothing() -> None:
+    engine = _CrowdedEngine()
+    texts = [f"shopping list milk bread and butter {n}" for n in range(40)]
+    vectors = await engine.embed(texts, TextKind.DOCUMENT)
+    assert await measure(engine, texts, vectors) is None
+
+
+@pytest.mark.parametrize(("memories", "suffices"), [(20, True), (39, True), (40, False)])
+def test_it_is_measured_again_once_there_are_twice_as_many(
+    memories: int, *, suffices: bool
 ) -> None:
-    assert Calibration(0.5, sample).suffices(memories) is suffices
-    assert Calibration(0.5, SAMPLED_MEMORIES).suffices(memories)
+    assert Calibration(0.5, 16, 20).suffices(memories) is suffices
+
+
+async def test_private_memories_do_not_move_the_floor(tmp_path: Path, anna: Caller) -> None:
+    memory = await _open(tmp_path / "memory.db", _CrowdedEngine())
+    for text in _texts(20):
+        await memory.add(anna, NewMemory(content=text, scope=Scope.COMMON))
+    await _settled(memory)
+    floor = memory.floor.value
+    for number in range(60):
+        same = NewMemory(content=f"a1 b1 c1 d1 e1 {number}", scope=Scope.PRIVATE)
+        await memory.add(anna, same)
+    await asyncio.wait_for(memory.wait_for_vectors(), 10)
+    await memory.floor.renew()
+    assert memory.floor.value == floor
+    await memory.close()
 
 
 async def test_a_floor_is_measured_kept_and_used(tmp_path: Path, anna: Caller) -> None:

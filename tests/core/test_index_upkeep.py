@@ -168,9 +168,8 @@ async def test_an_index_that_disagrees_is_built_anew_once(
             await manager.search(anna, Filters(), f"number{number} of the things", 5, -1.0)
         await _until(lambda: _index(manager)._rows is not before)
         rows = _index(manager)._rows
-        assert _index(manager).stored == len(
-            [one for one in _stored(path) if "another/1" not in damage or one != 5]
-        )
+        # What was missing in the file was made again.
+        await _until(lambda: len(_stored(path)) == 60 and _index(manager).stored == 60)
         await _add(manager, anna, 61)
         await manager.wait_for_vectors()
         await asyncio.sleep(0.1)
@@ -193,8 +192,7 @@ async def test_a_count_that_differs_is_noticed_without_a_search(
         await asyncio.sleep(0.1)
         _change(path, "DELETE FROM embeddings WHERE sequence = 2")
         await _add(manager, anna, 20)
-        await _until(lambda: 2 not in _index(manager))
-        assert len(_index(manager)) == 20
+        await _until(lambda: 2 in _stored(path) and len(_index(manager)) == 21)
         assert isinstance(_index(manager)._rows, PackedVectors) is False
 
 

@@ -287,3 +287,26 @@ async def test_vectors_of_another_engine_are_made_anew_and_never_mixed(
             "SELECT fingerprint, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
         )
     assert [tuple(row) for row in rows] == [("other/1", 2 * 384 * 4, 40)]
+
+
+async def test_an_engine_that_fails_unexpectedly_leaves_words(
+    tmp_path: Path, anna: Caller, open_with: OpenerWith
+) -> None:
+    engine = _Engine(tmp_path)
+    engine.local = False
+    memory = await open_with(engine)
+    await _filled(memory, anna, "The ladder is in the shed")
+    await asyncio.wait_for(memory.wait_for_vectors(), 10)
+    engine.failure = RuntimeError("nobody expected this")
+    result = await memory.search(anna, Filters(), "the ladder is in the shed", 5)
+    assert [hit.match_type for hit in result.hits] == [MatchType.TEXT]
+    await _filled(memory, anna, "The car is a Fiat")
+    engine.failure = None
+    memory.encoder._usable.set()
+    await asyncio.wait_for(memory.wait_for_vectors(), 10)
+    assert memory.vector_count == 2
+
+
+async def test_signs_alone_are_not_compared(memory: MemoryManager, anna: Caller) -> None:
+    await _filled(memory, anna, "The ladder is in the shed")
+    assert (await memory.search(anna, Filters(), "?!…", 5, min_score=0.0)).hits == ()

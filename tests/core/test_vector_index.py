@@ -471,3 +471,17 @@ def test_a_visible_set_knows_its_own() -> None:
     nobody = _visible()
     assert len(nobody) == 0
     assert not nobody.mask(asked).any()
+
+
+def test_what_others_store_does_not_move_the_background() -> None:
+    index, rng = VectorIndex(), np.random.default_rng(5)
+    vectors = rng.standard_normal((3_000, 16)).astype(np.float32)
+    for sequence in range(1, 1_001):
+        index.put(sequence, vectors[sequence])
+    mine = VisibleSet.parse(f"[{','.join(map(str, range(1, 1_001)))}]")
+    before = index.background(vectors[0], mine)
+    assert 400 < len(before) <= 512
+    for sequence in range(1_001, 3_000):
+        index.put(sequence, vectors[sequence])
+    after = index.background(vectors[0], mine.replaced(range(1_001, 3_000), mine))
+    assert after.tolist() == before.tolist()

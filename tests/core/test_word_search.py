@@ -110,8 +110,12 @@ def test_a_visible_set_follows_changes() -> None:
     assert np.flatnonzero(after.admitted).tolist() == [1, 3, 9, 12]
     assert np.flatnonzero(visible.admitted).tolist() == [1, 2, 9]
     assert (len(visible), len(after)) == (3, 4)
-    assert VisibleSet.parse("[]").sample(5) == []
-    assert len(VisibleSet.parse(f"[{','.join(map(str, range(1, 1000)))}]").sample(100)) <= 100
+    assert VisibleSet.parse("[]").some() == ()
+    many = VisibleSet.parse(f"[{','.join(map(str, range(1, 10_000)))}]")
+    assert 400 < len(many.some()) <= 512
+    # A few changes leave those that stand for all as they are, many do not.
+    assert many.replaced({3, 4}, visible).some() is many.some()
+    assert many.replaced(range(1, 5_000), visible).some() != many.some()
 
 
 async def test_places_that_change_hands_are_seen_at_once(
@@ -122,3 +126,21 @@ async def test_places_that_change_hands_are_seen_at_once(
     await memory.update(anna, hit.memory.id, MemoryChanges(scope=Scope.PRIVATE))
     assert (await memory.search(BEN, Filters(), "secret", 5)).hits == ()
     assert len((await memory.search(anna, Filters(), "secret", 5)).hits) == 1
+
+
+async def test_memories_that_go_meanwhile_are_no_error(
+    memory: MemoryManager, anna: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _add(memory, anna, "The ladder is in the shed")
+
+    async def gone(*_: object) -> list[object]:
+        return []
+
+    monkeypatch.setattr("custom_components.ai_memory.core.word_search.memories.texts", gone)
+    assert await _matches(memory, anna, "ladder") == []
+
+
+async def test_a_compound_is_found_beside_whole_words(memory: MemoryManager, anna: Caller) -> None:
+    await _add(memory, anna, "Der Haustürschlüssel hängt im Flur", "Der Autoschlüssel liegt oben")
+    await _add(memory, anna, "Der Schlüssel zum Schuppen hängt hinten")
+    assert len(await _matches(memory, anna, "Wo sind die Schlüssel?")) == 3

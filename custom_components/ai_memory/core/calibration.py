@@ -18,7 +18,10 @@ import numpy as np
 from ..embedding.protocol import EmbeddingEngine, EngineError, FloatMatrix, TextKind
 from . import memories
 from .database import Database
+from .models import Caller, Filters
 from .vector_index import Vector, VectorIndex
+from .visibility import visible_to
+from .visible_set import VisibleSet
 
 SAMPLED_MEMORIES: Final = 64
 LEAST_MEMORIES: Final = 16
@@ -33,11 +36,14 @@ does, so of those far fewer pass. Chosen by ``benchmarks.retrieval --engine buil
 RELATED_ABOVE: Final = 95
 """Per cent of halves that find the memory they came from."""
 
-_STORED: Final = "SELECT floor, sample FROM calibrations WHERE fingerprint = ?"
+_STORED: Final = "SELECT floor, sample, counted FROM calibrations WHERE fingerprint = ?"
 _STORE: Final = """
-    INSERT INTO calibrations (fingerprint, floor, sample) VALUES (?, ?, ?)
-    ON CONFLICT (fingerprint) DO UPDATE SET floor = excluded.floor, sample = excluded.sample
+    INSERT INTO calibrations (fingerprint, floor, sample, counted) VALUES (?, ?, ?, ?)
+    ON CONFLICT (fingerprint) DO UPDATE SET
+        floor = excluded.floor, sample = excluded.sample, counted = excluded.counted
 """
+_ANYBODY: Final = Caller(source="calibration")
+"""Sees what is common: a floor that everybody shares must rest on nothing else."""
 
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -45,14 +51,15 @@ _LOGGER: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The floor of one model, and on how many memories it rests."""
+    """The floor of one model, on how many memories it rests and of how many these were taken."""
 
     floor: float
     sample: int
+    counted: int
 
     def suffices(self, memories: int) -> bool:
         """Return whether measuring again among so many memories would tell little more."""
-        return 2 * self.sample > min(memories, SAMPLED_MEMORIES)
+        return memories < 2 * self.counted
 
 
 class SimilarityFloor:
@@ -76,10 +83,10 @@ class SimilarityFloor:
     @property
     def value(self) -> float:
         """The floor in force, 0.0 while nothing is known of the model."""
-        for floor in (self._chosen, self._engine.ranking.floor):
-            if floor is not None:
-                return floor
-        return self.calibration.floor if self.calibration else 0.0
+        measured = None if self.calibration is None else self.calibration.floor
+        ranking = self._engine.ranking
+        known = (self._chosen, ranking.floor, measured, ranking.expected_floor)
+        return next((floor for floor in known if floor is not None), 0.0)
 
     async def renew(self) -> None:
         """Measure where that tells more than is known. Raises StorageError."""
@@ -90,11 +97,13 @@ class SimilarityFloor:
             async with self._database.reading() as connection:
                 self.calibration = await stored(connection, fingerprint)
             self._fingerprint = fingerprint
-        known = self.calibration
-        if len(self._index) < LEAST_MEMORIES or (known and known.suffices(len(self._index))):
+        async with self._database.reading() as connection:
+            clause = visible_to(_ANYBODY, Filters())
+            common = VisibleSet.parse(await memories.visible_sequences(connection, clause))
+        if self.calibration and self.calibration.suffices(len(common)):
             return
         try:
-            measured = await self._measured()
+            measured = await self._measured(common)
         except EngineError as err:
             _LOGGER.debug("Engine %s could not be calibrated: %s", self._engine.name, err)
             return
@@ -103,22 +112,24 @@ class SimilarityFloor:
                 await store(connection, fingerprint, measured)
             self.calibration = measured
 
-    async def _measured(self) -> Calibration | None:
+    async def _measured(self, common: VisibleSet) -> Calibration | None:
         loop = asyncio.get_running_loop()
-        sequences, vectors = await loop.run_in_executor(None, self._index.sample, SAMPLED_MEMORIES)
+        some = common.some()
+        sample = some[:: max(1, len(some) // SAMPLED_MEMORIES)][:SAMPLED_MEMORIES]
+        sequences, vectors = await loop.run_in_executor(None, self._index.vectors_of, sample)
         async with self._database.reading() as connection:
             texts = await memories.texts(connection, sequences.tolist())
         contents = {text.sequence: text.content for text in texts}
         kept = [at for at, sequence in enumerate(sequences.tolist()) if sequence in contents]
-        return await measure(
-            self._engine, [contents[int(sequences[at])] for at in kept], vectors[kept]
-        )
+        asked = [contents[int(sequences[at])] for at in kept]
+        floor = await measure(self._engine, asked, vectors[kept])
+        return None if floor is None else Calibration(floor, len(kept), len(common))
 
 
 async def measure(
     engine: EmbeddingEngine, contents: Sequence[str], vectors: FloatMatrix
-) -> Calibration | None:
-    """Return the floor that these memories suggest, None where they are too few.
+) -> float | None:
+    """Return the floor that these memories suggest, None where they are too few or too alike.
 
     ``vectors`` are those of the contents, row by row. Raises EngineError.
     """
@@ -132,8 +143,7 @@ async def measure(
         # Nothing waits for this: whoever asks something meanwhile comes first.
         await asyncio.sleep(0)
     loop = asyncio.get_running_loop()
-    floor = await loop.run_in_executor(None, _floor, np.stack(asked), vectors)
-    return Calibration(floor, len(contents))
+    return await loop.run_in_executor(None, _floor, np.stack(asked), vectors)
 
 
 async def stored(connection: aiosqlite.Connection, fingerprint: str) -> Calibration | None:
@@ -146,16 +156,20 @@ async def store(
     connection: aiosqlite.Connection, fingerprint: str, calibration: Calibration
 ) -> None:
     """Keep what was measured for a model."""
-    await connection.execute(_STORE, (fingerprint, calibration.floor, calibration.sample))
-
-
-def _floor(asked: FloatMatrix, vectors: FloatMatrix) -> float:
-    cosines = np.einsum("ij,kj->ik", asked, vectors)
-    related = np.diagonal(cosines)
-    unrelated = cosines[~np.eye(len(asked), dtype=bool)]
-    return max(
-        0.0, min(_of_rank(unrelated, UNRELATED_BELOW), _of_rank(related, 100 - RELATED_ABOVE))
+    await connection.execute(
+        _STORE, (fingerprint, calibration.floor, calibration.sample, calibration.counted)
     )
+
+
+def _floor(asked: FloatMatrix, vectors: FloatMatrix) -> float | None:
+    cosines = np.einsum("ij,kj->ik", asked, vectors)
+    least_related = _of_rank(np.diagonal(cosines), 100 - RELATED_ABOVE)
+    others = cosines[~np.eye(len(asked), dtype=bool)]
+    # Of memories that say nearly the same, half of one is related to all of them.
+    unrelated = others[others < least_related]
+    if 2 * len(unrelated) < len(others):
+        return None
+    return max(0.0, _of_rank(unrelated, UNRELATED_BELOW))
 
 
 def _of_rank(values: Vector, per_cent: int) -> float:

@@ -7,7 +7,8 @@ engine itself, and whoever wants to know when the engine comes and goes subscrib
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 import logging
 from typing import Final
 
@@ -64,11 +65,19 @@ class Encoder:
         if (known := self._queries.get(key)) is not None:
             self._queries.move_to_end(key)
             return known
-        if not self._usable.is_set():
-            return None
+        vector = await self._made(text) if self._usable.is_set() else None
+        # Where an engine keeps statistics a vector changes with them, and takes hardly any time.
+        if vector is not None and self.engine.document_count is None:
+            self._queries[key] = vector
+            if len(self._queries) > QUERIES_REMEMBERED:
+                self._queries.popitem(last=False)
+        return vector
+
+    async def _made(self, text: str) -> Vector | None:
         try:
             async with asyncio.timeout(self._query_timeout_seconds):
-                vector: Vector = (await self.engine.embed([text], TextKind.QUERY))[0]
+                with _unexpected_too():
+                    vector: Vector = (await self.engine.embed([text], TextKind.QUERY))[0]
         except TimeoutError:
             # A server may answer a probe at once and yet be too slow for a query.
             self._retry_after_seconds = FIRST_PROBE_PAUSE_SECONDS
@@ -77,12 +86,7 @@ class Encoder:
         except EngineError as err:
             self._fail(err)
             return None
-        if not vector.any():
-            return None
-        self._queries[key] = vector
-        if len(self._queries) > QUERIES_REMEMBERED:
-            self._queries.popitem(last=False)
-        return vector
+        return vector if vector.any() else None
 
     async def documents(self, texts: Sequence[str]) -> FloatMatrix:
         """Return the vectors of documents. Raises EngineError.
@@ -90,7 +94,8 @@ class Encoder:
         Opens the circuit unless the reply was wrong: then one of the texts may be the reason.
         """
         try:
-            return await self.engine.embed(texts, TextKind.DOCUMENT)
+            with _unexpected_too():
+                return await self.engine.embed(texts, TextKind.DOCUMENT)
         except EngineError as err:
             if err.reason != BAD_RESPONSE:
                 self._fail(err)
@@ -112,7 +117,8 @@ class Encoder:
 
     async def _probe(self) -> bool:
         try:
-            await self.engine.probe()
+            with _unexpected_too():
+                await self.engine.probe()
         except EngineError as err:
             self._fail(err)
             return False
@@ -146,3 +152,15 @@ class Encoder:
         """Call every listener: the engine came or went, or its work is done."""
         for listener in list(self._listeners):
             listener()
+
+
+@contextmanager
+def _unexpected_too() -> Iterator[None]:
+    """Make an engine's failure of whatever kind one that search and upkeep get over."""
+    try:
+        yield
+    except (EngineError, TimeoutError):
+        raise
+    except Exception as err:
+        _LOGGER.exception("An embedding engine failed unexpectedly")
+        raise EngineError(f"unexpected {type(err).__name__}") from err

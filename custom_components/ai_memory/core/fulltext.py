@@ -16,7 +16,7 @@ from .text_folding import fold
 
 QUERY_TERM_LIMIT: Final = 64
 TRIGRAM_LENGTH: Final = 3
-FUZZY_TERM_CHARACTERS: Final = 4
+FUZZY_TERM_CHARACTERS: Final = 3
 
 _CJK: Final = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"

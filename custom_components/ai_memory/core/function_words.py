@@ -31,8 +31,8 @@ _GERMAN: Final = """
     seid habe haben hatte hatten wird werden wurde wurden kann kannst konnen konntest soll sollen
     darf muss mussen wer wo wie wann warum wieso welche welcher welches welchen wem wen wessen
     wieviel und oder in im am an auf zu zum zur von vom nach bei beim mit um als auch noch denn da
-    dann dort hier bitte sag sage weisst wissen erinnere dass ob hast gibt alles etwas viel viele
-    passiert
+    dann dort hier bitte sag sage weisst wissen erinnere dass wenn ob hast gibt alles etwas viel
+    viele passiert
 """
 
 _FRENCH: Final = """

@@ -195,6 +195,9 @@ class IndexUpkeep:
             if await self._disagrees(missed):
                 _LOGGER.warning("The vector index disagrees with the database: it is built anew")
                 await self._build(visible=False)
+                # What is missing in the file itself has to be made again.
+                self._all_known = False
+                self._work.set()
 
     async def _disagrees(self, missed: Collection[int]) -> bool:
         """Return whether the index holds other vectors than are stored, by number or these.

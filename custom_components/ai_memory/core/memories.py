@@ -195,10 +195,16 @@ async def where(
 
 
 async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]:
-    """Return the newest critical memories of all owners."""
-    sql = (
-        f"{_SELECT} WHERE m.layer = 1 AND m.status = 'active' ORDER BY m.sequence DESC LIMIT :limit"
-    )
+    """Return the newest critical memories of every owner, up to ``limit`` of each."""
+    sql = f"""
+        {_SELECT} WHERE m.sequence IN (
+            SELECT sequence FROM (
+                SELECT sequence, row_number() OVER (
+                    PARTITION BY scope, owner_agent, owner_user ORDER BY sequence DESC
+                ) AS place FROM memories WHERE layer = 1 AND status = 'active'
+            ) WHERE place <= :limit
+        )
+    """
     return await _select(connection, sql, {"limit": limit})
 
 

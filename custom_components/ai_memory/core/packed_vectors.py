@@ -63,10 +63,6 @@ class PackedVectors:
         """Return whether the memory has a vector here."""
         return self._blocks.find(sequence) is not None
 
-    def spread(self, count: int) -> list[int]:
-        """Return up to ``count`` memories that have a vector, from all over the rows."""
-        return self._blocks.spread(count)
-
     def put(self, sequence: int, vector: Vector) -> None:
         """Add or replace a vector of the right dimension."""
         packed = self.signs.pack(vector[np.newaxis])

@@ -12,26 +12,27 @@ from .text_folding import fold
 READ_CHARACTERS: Final = 500
 
 _SPACED: Final = """
-    originally|initially|at first|formerly|previously|earlier|used to|back then|before it
-    before that|before the change|first planned|in the past
-    ursprunglich|zuerst|zunachst|anfangs|fruher|vorher|damals|bevor
-    a l'origine|au depart|au debut|initialement|d'abord|auparavant|autrefois|avant le changement
-    originalmente|inicialmente|anteriormente|al principio|antes
-    originariamente|originalmente|inizialmente|all'inizio|in precedenza|prima
-    oorspronkelijk|aanvankelijk|eerst|vroeger|eerder|voorheen|voordat
-    pierwotnie|poczatkowo|najpierw|wczesniej|przedtem|dawniej
-    no comeco|no inicio
-    ursprungligen|forst|tidigare|fran borjan
-    alun perin|aluksi|aiemmin
-    ilk basta|baslangicta|onceden|eskiden|daha once
-    сначала|первоначально|изначально|раньше|прежде
-    спочатку|раніше
-    puvodne|nejdriv|drive|predtim
-    αρχικα|πριν
-    سابقا|في البداية|أصلا
-    पहले
+    originally|initially|at first|formerly|before it was|before it changed|before the change
+    first planned
+    ursprunglich|anfangs|ehemals|bevor es geandert|bevor er geandert|bevor sie geandert
+    vor der anderung|vor dem umzug
+    a l'origine|au depart|initialement|autrefois|avant le changement
+    originalmente|inicialmente|anteriormente|al principio|antes del cambio
+    originariamente|inizialmente|in origine|prima del cambiamento
+    oorspronkelijk|aanvankelijk|voorheen|eerst zijn|eerst gepland
+    pierwotnie|poczatkowo|dawniej
+    no comeco|no inicio|antes da mudanca
+    ursprungligen|fran borjan
+    alun perin|aluksi
+    ilk basta|baslangicta|eskiden
+    первоначально|изначально|сначала назначали|назначали сначала
+    спочатку планували|первісно
+    puvodne
+    αρχικα
+    أصلا|في البداية
+    मूल रूप से
 """
-_UNSPACED: Final = "最早|最初|原来|原本|以前|之前|当初|元々|もともと|前は|원래|처음|예전|이전"
+_UNSPACED: Final = "最早|最初|原来|原本|当初|元々|もともと|원래"
 
 _EXPRESSIONS: Final = [fold(one.strip()) for one in re.split(r"[|\n]", _SPACED) if one.strip()]
 _EARLIER: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_EXPRESSIONS)})(?!\w)|{_UNSPACED}")

@@ -167,7 +167,7 @@ _GERMAN: Final = TimeWords(
         gibt, geht, gehen, kommt, kommen, steht, beginnt, immer, normalerweise, geburtstag, geplant,
         macht, machen, fällt, erinnere""",
     past_cues="""war, waren, hatte, hatten, habe, hast, haben, hat, habt, wurde, wurden, gab, ging,
-        kam, sagte, gesagt, passiert, erzählt, gemacht, gespeichert, notiert, gemerkt""",
+        kam, sagte, gesagt, passierte, erzählt, gemacht, gespeichert, notiert, gemerkt""",
     idle="""gesagt, erzählt, sagte, passiert, geschah, notiert, gemerkt, gespeichert, alles,
         erinnerungen, erinnerung, notizen, zeig, zeige, finde, los, gemacht, was""",
     leads="im, in, am, an, vom, von, der, die, das, den, dem, des, aus, während, seit, für, zum",

@@ -128,8 +128,14 @@ _VERSION_3: Final = (
     "UPDATE memories SET layered_ms = updated_ms",
 )
 
+_VERSION_4: Final = (
+    "ALTER TABLE calibrations ADD COLUMN counted INTEGER NOT NULL DEFAULT 0",
+    # Some were measured on too few memories, and on those of other owners.
+    "DELETE FROM calibrations",
+)
+
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
 
-MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3)
+MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

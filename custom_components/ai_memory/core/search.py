@@ -72,7 +72,8 @@ class MemorySearch:
         that is None; one by words has the score 0.0. Raises StorageError.
         """
         # A slow engine must not hold a place: its vector is waited for outside.
-        vector = await self._encoder.query(query) if len(self._index) else None
+        comparable = len(self._index) and any(map(str.isalnum, query))
+        vector = await self._encoder.query(query) if comparable else None
         async with self._places:
             return await self._found(visible_to(caller, filters), query, vector, limit, min_score)
 
@@ -165,7 +166,7 @@ def _candidate(
         coverage=match.coverage if match else 0.0,
         words=match.words if match else (),
         cosine=cosine,
-        alike=cosine is not None and cosine >= floor,
+        alike=cosine is not None and cosine >= floor and cosine > 0,
         in_period=period is not None
         and any(period.start <= at < period.end for at in (memory.created, memory.updated)),
     )

@@ -101,15 +101,6 @@ class VectorBlocks[D]:
             return None
         return self.blocks[slot // self._block_rows].data, slot % self._block_rows
 
-    def spread(self, count: int) -> list[int]:
-        """Return up to ``count`` memories that have a row, from all over the blocks."""
-        step = max(1, -(-self._count // count))
-        sequences: list[int] = []
-        for block in list(self.blocks):
-            known = block.sequences[block.sequences != FREE]
-            sequences += known[::step].tolist()
-        return sequences[:count]
-
     def put(self, sequence: int, write: Callable[[D, int], None]) -> None:
         """Let the memory's row be written, a free one where it has none."""
         slot = self._slots.get(sequence)

@@ -25,12 +25,8 @@ EXACT_ROWS: Final = 20_000
 """Up to so many, exact rows are searched as fast as packed ones, in at most 80 MB of 1024."""
 
 
-BACKGROUND_MEMORIES: Final = 512
-"""How many similarities tell what is nothing special."""
-LEAST_BACKGROUND: Final = 32
-"""A caller who sees fewer of them than this has some measured that it sees."""
-SAMPLE_KEPT_SHARE: Final = 4
-"""The sample is taken anew once more than one in so many memories came or went."""
+SAMPLES_KEPT: Final = 16
+"""For how many callers it is remembered what is nothing special among what they see."""
 
 
 class Rows(Protocol):
@@ -45,9 +41,6 @@ class Rows(Protocol):
 
     def __contains__(self, sequence: int, /) -> bool:
         """Return whether the memory has a vector."""
-
-    def spread(self, count: int) -> list[int]:
-        """Return up to ``count`` memories that have a vector, from all over the rows."""
 
     def put(self, sequence: int, vector: Vector) -> None:
         """Add or replace a vector of the right dimension."""
@@ -80,7 +73,7 @@ class VectorIndex:
         self._built: Rows | None = None
         self._changed: set[int] = set()
         self._writes = 0
-        self._sample: _Sample | None = None
+        self._samples: dict[tuple[int, ...], _Sample] = {}
 
     def __len__(self) -> int:
         """Return how many vectors there are."""
@@ -200,20 +193,19 @@ class VectorIndex:
         """
         if len(query) != self._rows.dimensions:
             return np.zeros(0, np.float32)
-        sample = self._sample
-        if sample is None or sample.rows is not self._rows or sample.outgrown(len(self)):
-            sample = self._sample = _Sample.of(self._rows)
+        wanted = visible.some()
+        sample = self._samples.get(wanted)
+        if sample is None or sample.rows is not self._rows or sample.incomplete(self._writes):
+            while len(self._samples) >= SAMPLES_KEPT:
+                self._samples.pop(next(iter(self._samples)), None)
+            sample = self._samples[wanted] = _Sample.of(self._rows, wanted, self._writes)
         seen = visible.mask(sample.sequences)
-        if np.count_nonzero(seen) < LEAST_BACKGROUND:
-            _, vectors = self._rows.vectors_of(visible.sample(LEAST_BACKGROUND))
-        else:
-            vectors = sample.vectors[seen]
-        cosines: Vector = np.vecdot(vectors, query)
+        cosines: Vector = np.vecdot(sample.vectors[seen], query)
         return cosines
 
-    def sample(self, count: int) -> tuple[Sequences, FloatMatrix]:
-        """Return some memories with their vectors; blocking as ``background`` is."""
-        return self._rows.vectors_of(self._rows.spread(count))
+    def vectors_of(self, sequences: Collection[int]) -> tuple[Sequences, FloatMatrix]:
+        """Return those of the memories that have a vector, with it; blocking as ``best`` is."""
+        return self._rows.vectors_of(sequences)
 
     def _written(self, sequence: int) -> list[Rows]:
         """Return the rows that follow a write: those searched and those built, if others."""
@@ -229,18 +221,19 @@ class _Sample:
     """Some of the rows, kept to measure the background of a query."""
 
     rows: Rows
-    counted: int
+    wanted: int
+    writes: int
     sequences: Sequences
     vectors: FloatMatrix
 
     @classmethod
-    def of(cls, rows: Rows) -> Self:
-        """Take some of these rows."""
-        return cls(rows, len(rows), *rows.vectors_of(rows.spread(BACKGROUND_MEMORIES)))
+    def of(cls, rows: Rows, wanted: Collection[int], writes: int) -> Self:
+        """Take those of the rows that are there after so many writes."""
+        return cls(rows, len(wanted), writes, *rows.vectors_of(wanted))
 
-    def outgrown(self, counted: int) -> bool:
-        """Whether the rows have become many more or fewer since."""
-        return abs(counted - self.counted) * SAMPLE_KEPT_SHARE > self.counted
+    def incomplete(self, writes: int) -> bool:
+        """Whether there were too few, and there may be more by now."""
+        return writes != self.writes and 10 * len(self.sequences) < 9 * self.wanted
 
 
 def _cosines(rows: Rows, query: Vector, sequences: Collection[int]) -> dict[int, float]:

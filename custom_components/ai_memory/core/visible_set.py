@@ -6,12 +6,36 @@ with it before anything is chosen. A set is never changed once it is made.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .vector_blocks import Sequences
+
+SPREAD_OVER: Final = 512
+"""How many memories stand for all that a caller may see."""
+SPREAD_KEPT_SHARE: Final = 4
+"""They are chosen anew once more than one in so many came or went."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Some sequences from all over a set, and how many it had then."""
+
+    sequences: tuple[int, ...]
+    counted: int
+
+    @classmethod
+    def over(cls, admitted: NDArray[np.bool_]) -> Self:
+        """Choose evenly."""
+        every = np.flatnonzero(admitted)
+        step = max(1, -(-len(every) // SPREAD_OVER))
+        return cls(tuple(every[::step].tolist()), len(every))
+
+    def outgrown(self, counted: int) -> bool:
+        """Whether the set has become one with many more or fewer since."""
+        return abs(counted - self.counted) * SPREAD_KEPT_SHARE > self.counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +43,7 @@ class VisibleSet:
     """Which sequences a caller may see, as a bit for each sequence up to the highest."""
 
     admitted: NDArray[np.bool_]
+    spread: Spread | None = None
 
     @classmethod
     def parse(cls, json_array: str) -> Self:
@@ -27,7 +52,7 @@ class VisibleSet:
         sequences: Sequences = np.fromstring(json_array[1:-1], np.int64, sep=",")
         admitted = np.zeros(int(sequences.max(initial=0)) + 2, np.bool_)
         admitted[sequences] = True
-        return cls(admitted)
+        return cls(admitted, Spread.over(admitted))
 
     def __len__(self) -> int:
         """Return how many memories are in the set."""
@@ -40,14 +65,13 @@ class VisibleSet:
         copied = np.zeros(size, np.bool_)
         copied[: len(self.admitted)] = self.admitted
         copied[sequences] = admitted.mask(sequences)
-        return type(self)(copied)
+        after = type(self)(copied, self.spread)
+        kept = self.spread is not None and not self.spread.outgrown(len(after))
+        return after if kept else type(self)(copied, Spread.over(copied))
 
-    def sample(self, count: int) -> list[int]:
-        """Return up to ``count`` sequences, spread evenly over the set."""
-        sequences = np.flatnonzero(self.admitted)
-        step = max(1, -(-len(sequences) // count))
-        sampled: list[int] = sequences[::step].tolist()
-        return sampled
+    def some(self) -> tuple[int, ...]:
+        """Return some that stand for the set, the same ones until it has become another."""
+        return (self.spread or Spread.over(self.admitted)).sequences
 
     def mask(self, sequences: Sequences) -> NDArray[np.bool_]:
         """Return which of the sequences are in the set."""

@@ -1,4 +1,4 @@
-"""Finding memories by words: whole ones, and by parts of words where a word is nowhere whole.
+"""Finding memories by words: whole ones, and parts of them where whole ones find too little.
 
 ``MemorySearch`` asks with the set of memories that the caller may see; how rare a word is, is
 counted among these alone. Matches are weighed by BM25 (Robertson and Zaragoza, 2009) with each word
@@ -41,6 +41,8 @@ PARTS_WEIGHT: Final = 0.1
 CANDIDATES: Final = 48
 """How many memories are weighed exactly: those that hold the rarest words, newer ones first."""
 
+FEW_MEMORIES: Final = 3
+"""A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
 INLINE_CHARACTERS: Final = 1 << 15
@@ -83,7 +85,7 @@ class WordSearch:
             arrays = await postings.of_words(connection, phrases)
         read = await _aside(arrays, _weighed, postings.read_words, phrases, arrays, visible)
         terms = _one_spelling(read)
-        known = {term.held.phrase for term in terms if len(term.held.sequences)}
+        known = {term.held.phrase for term in terms if len(term.held.sequences) >= FEW_MEMORIES}
         wanted = {term.held.phrase for term in terms}
         spelled = [term for term in fuzzy_terms(query) if term in wanted]
         unknown = [term for term in spelled if term not in known]
@@ -93,14 +95,17 @@ class WordSearch:
             return []
         async with self._database.reading() as connection:
             texts = await memories.texts(connection, chosen.tolist())
+        if not texts:
+            return []
         question = _Question(terms, spelled, unknown)
-        if not unknown and len(texts) <= CANDIDATES:
+        characters = sum(len(text.content) + len(text.summary) for text in texts)
+        if not unknown and characters * len(spelled) <= INLINE_CHARACTERS:
             return question.best(texts, limit)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, question.best, texts, limit)
 
     async def _parts(self, unknown: Sequence[str], visible: VisibleSet) -> list[_Term]:
-        """Return where parts are of the words that no visible memory holds."""
+        """Return where parts are of the words that hardly any visible memory holds."""
         if not unknown:
             return []
         parts = list(dict.fromkeys(part for term in unknown for part in halves(term)))
@@ -122,8 +127,10 @@ class _Question:
         sequences = np.array([text.sequence for text in texts], np.int64)
         weights = np.stack([term.held.weights_in(sequences) for term in self.terms])
         telling = np.array([[term.telling] for term in self.terms], np.float32)
-        folded = [fold(f"{text.content} {text.summary}") for text in texts]
-        lengths = np.array([len(text) for text in folded], np.float32)
+        lengths = np.array(
+            [len(text.content) + len(text.summary) + 1 for text in texts], np.float32
+        )
+        folded = [fold(f"{text.content[:FUZZY_TEXT_CHARACTERS]} {text.summary}") for text in texts]
         length = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / lengths.mean())
         whole = (telling * weights * (SATURATION + 1) / (weights + length)).sum(axis=0)
         held = self._parts_held(folded) * (SATURATION + 1) / (1 + length)
@@ -161,7 +168,7 @@ class _Question:
     @staticmethod
     def _spelled_alike(text: str, unknown: Sequence[tuple[str, frozenset[str]]]) -> bool:
         """Return whether a word is spelled much like one that is nowhere, or holds it."""
-        for word in words_of(text[:FUZZY_TEXT_CHARACTERS]):
+        for word in words_of(text):
             of_word = trigrams(word)
             for term, of_term in unknown:
                 shared = len(of_term & of_word) / max(len(of_term), len(of_word))

@@ -17,12 +17,14 @@ class RankingProfile:
 
     ``weight`` is what the best similarity counts beside a memory that holds every word of the
     query, which counts 1. A similarity is the best where it lies ``full_deviations`` above the
-    background. ``floor`` is the least cosine of a match by meaning; None where it is calibrated.
+    background. ``floor`` is the least cosine of a match by meaning; None where it is calibrated,
+    and until then it is the ``expected_floor``, if the family has one.
     """
 
     weight: float
     full_deviations: float
     floor: float | None = None
+    expected_floor: float | None = None
 
 
 TFIDF_RANKING: Final = RankingProfile(weight=0.1, full_deviations=10.0, floor=0.55)
@@ -31,6 +33,9 @@ TFIDF_RANKING: Final = RankingProfile(weight=0.1, full_deviations=10.0, floor=0.
 _ENCODER: Final = RankingProfile(weight=0.7, full_deviations=4.0)
 """A small sentence encoder: ``--engine builtin``, the same model as multilingual-e5-small."""
 
+_E5: Final = RankingProfile(weight=0.7, full_deviations=4.0, expected_floor=0.79)
+"""As all encoders, but no two texts are less alike than 0.7: calibrated on the household set."""
+
 _STRONG: Final = RankingProfile(weight=1.0, full_deviations=4.0)
 """A large encoder counts as much as words; none could be run where the others were measured."""
 
@@ -38,6 +43,7 @@ _BGE_M3: Final = RankingProfile(weight=1.0, full_deviations=4.0, floor=0.55)
 
 _FAMILIES: Final = (
     (re.compile(r"bge-m3"), _BGE_M3),
+    (re.compile(r"(?<![a-z0-9])e5-(?:small|base)"), _E5),
     (re.compile(r"qwen3-emb|embedding-?gemma|text-embedding-3|(?<![a-z])e5-large"), _STRONG),
 )
 
