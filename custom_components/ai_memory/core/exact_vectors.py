@@ -11,6 +11,7 @@ import numpy as np
 
 from ..embedding.protocol import FloatMatrix
 from .vector_blocks import (
+    FREE,
     Block,
     Loaded,
     Part,
@@ -83,8 +84,12 @@ class ExactVectors:
         sequences, scores = [], []
         for block in list(self._blocks.blocks):
             known = block.sequences.copy()
+            taken = np.flatnonzero(known != FREE)
+            if not len(taken):
+                continue
+            known = known[: taken[-1] + 1]
             # Not a BLAS product: its threads would fight with those of other searches.
-            cosines = np.vecdot(block.data, query)
+            cosines = np.vecdot(block.data[: len(known)], query)
             admitted = np.flatnonzero(visible.mask(known) & (cosines >= min_score))
             sequences.append(known[admitted])
             scores.append(cosines[admitted])

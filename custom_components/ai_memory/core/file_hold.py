@@ -31,11 +31,14 @@ class FileHold:
         """Begin with nothing held."""
         self._database = database
         self._over = asyncio.Event()
-        self._still: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._begun = asyncio.Event()
+        self._failure: StorageError | None = None
 
     async def wait_until_still(self) -> None:
         """Wait until the file may be copied. Raises StorageError."""
-        await asyncio.shield(self._still)
+        await self._begun.wait()
+        if self._failure is not None:
+            raise self._failure
 
     def release(self) -> None:
         """Let the writers go on."""
@@ -46,23 +49,21 @@ class FileHold:
         try:
             await self._hold()
         except StorageError as err:
-            if self._still.done():
+            if self._begun.is_set():
                 _LOGGER.warning("The database could not be let go after a backup: %s", err)
-            else:
-                self._still.set_exception(err)
+            self._failure = err
+        except asyncio.CancelledError:
+            self._failure = StorageError("database_closed", path=str(self._database.path))
+            raise
         finally:
             self._database.keeps_log = False
-            if not self._still.done():
-                closed = StorageError("database_closed", path=str(self._database.path))
-                self._still.set_exception(closed)
-            # Nobody has to be there to hear it.
-            self._still.exception()
+            self._begun.set()
 
     async def _hold(self) -> None:
         async with self._database.writing() as writer:
             try:
                 await self._begin(writer)
-                self._still.set_result(None)
+                self._begun.set()
                 if await self._is_over_within(WRITES_WAIT_SECONDS):
                     await self._end(writer)
                     return

@@ -100,14 +100,21 @@ async def repair(path: Path, now_ms: int) -> Salvaged | None:
     return salvaged
 
 
-def finish_repair(path: Path) -> None:
-    """Put the saved memories in place if a repair was cut off between its last steps; blocking."""
+def finish_repair(path: Path) -> Salvaged | None:
+    """Put the saved memories in place if a repair was cut off between its last steps; blocking.
+
+    Returns what came back, None where nothing was left to do. Raises StorageError.
+    """
     path = path.resolve()
     if os.path.lexists(path) or not _saved(path).exists():
-        return
+        return None
     with _translated_errors(path):
         _move_in(path, _free_name(path, "log"))
-    _LOGGER.warning("Finished the repair of the database %s, which was cut off", path)
+        _LOGGER.error("Finished the repair of the database %s, which was cut off", path)
+        with _reading(path) as connection:
+            restored = connection.execute("SELECT count(*) FROM memories").fetchone()[0]
+        aside = max(path.parent.glob(f"{path.stem}.damaged.*.db"), key=_last_renamed, default=path)
+    return Salvaged(aside=aside, restored=restored, lost=None)
 
 
 def _find_damage(path: Path, cancelled: threading.Event) -> str | None:
@@ -221,6 +228,10 @@ def _free_name(path: Path, when: str) -> Path:
         for name in names
         if not any(os.path.lexists(_with_suffix(name, suffix)) for suffix in ("", *_SIDE_FILES))
     )
+
+
+def _last_renamed(path: Path) -> float:
+    return path.stat().st_ctime
 
 
 def _saved(path: Path) -> Path:

@@ -138,7 +138,8 @@ class MemoryManager:
         failing engine is only logged.
         """
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, integrity.finish_repair, self._database.path)
+        path = self._database.path
+        self.salvaged = await loop.run_in_executor(None, integrity.finish_repair, path)
         await loop.run_in_executor(None, load_vocabulary)
         await loop.run_in_executor(None, load_time_words)
         self.taken_over = await take_over(self._database.path, self._engine, self._now_ms())

@@ -104,10 +104,14 @@ def _read(
         return Postings(phrase, seen, np.full(len(seen), weight, np.float32))
     every = np.concatenate([sequences for sequences, _ in held]) if held else _numbers("[]")
     of_each = np.repeat([weight for _, weight in held], [len(found) for found, _ in held])
-    kept = visible.mask(every)
-    sequences, at = np.unique(every[kept], return_inverse=True)
-    summed = np.bincount(at, of_each[kept], len(sequences)).astype(np.float32)
-    return Postings(phrase, sequences, summed)
+    kept = np.flatnonzero(visible.mask(every))
+    if not len(kept):
+        return Postings(phrase, every[:0], np.zeros(0, np.float32))
+    # Each column is in order by itself, which makes this a merge.
+    kept = kept[np.argsort(every[kept], kind="stable")]
+    starts = np.flatnonzero(np.diff(every[kept], prepend=-1))
+    summed = np.add.reduceat(of_each[kept], starts).astype(np.float32)
+    return Postings(phrase, every[kept][starts], summed)
 
 
 def _numbers(json_array: str) -> Sequences:

@@ -38,13 +38,15 @@ LENGTH_WEIGHT: Final = 0.3
 """BM25's b: how much a long text has to hold more."""
 PARTS_WEIGHT: Final = 0.1
 """What a part of a word counts beside the whole."""
-CANDIDATES: Final = 48
+CANDIDATES: Final = 32
 """How many memories are weighed exactly: those that hold the rarest words, newer ones first."""
 
 FEW_MEMORIES: Final = 3
 """A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
+INLINE_COMPARISONS: Final = 100_000
+"""Characters to look through times words to look for, which take about a millisecond."""
 INLINE_CHARACTERS: Final = 1 << 15
 """Postings up to this size take less time than the way to a worker thread and back."""
 
@@ -99,7 +101,7 @@ class WordSearch:
             return []
         question = _Question(terms, spelled, unknown)
         characters = sum(len(text.content) + len(text.summary) for text in texts)
-        if not unknown and characters * len(spelled) <= INLINE_CHARACTERS:
+        if not unknown and characters * len(spelled) <= INLINE_COMPARISONS:
             return question.best(texts, limit)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, question.best, texts, limit)
