@@ -6,7 +6,6 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-import pytest
 
 from custom_components.ai_memory.core import (
     Caller,
@@ -19,7 +18,6 @@ from custom_components.ai_memory.core import (
 )
 from custom_components.ai_memory.core.calibration import (
     LEAST_MEMORIES,
-    Calibration,
     measure,
 )
 from custom_components.ai_memory.embedding import FloatMatrix, TextKind
@@ -101,11 +99,30 @@ async def test_memories_that_say_nearly_the_same_tell_nothing() -> None:
     assert await measure(engine, texts, vectors) is None
 
 
-@pytest.mark.parametrize(("memories", "suffices"), [(20, True), (39, True), (40, False)])
-def test_it_is_measured_again_once_there_are_twice_as_many(
-    memories: int, *, suffices: bool
+async def test_it_is_measured_again_once_there_are_twice_as_many(
+    tmp_path: Path, anna: Caller
 ) -> None:
-    assert Calibration(0.5, 16, 20).suffices(memories) is suffices
+    engine = _CrowdedEngine()
+    memory = await _open(tmp_path / "memory.db", engine)
+    for text in _texts(20):
+        await memory.add(anna, NewMemory(content=text, scope=Scope.COMMON))
+    await _settled(memory)
+    assert memory.floor.calibration is not None
+    first = memory.floor.calibration.counted
+    assert LEAST_MEMORIES <= first <= 20
+    for text in _texts(2 * first)[20:-1]:
+        await memory.add(anna, NewMemory(content=text, scope=Scope.COMMON))
+    await asyncio.wait_for(memory.wait_for_vectors(), 10)
+    asked = engine.asked
+    await memory.floor.renew()
+    assert engine.asked == asked
+    await memory.add(anna, NewMemory(content="one more makes it twice", scope=Scope.COMMON))
+    await asyncio.wait_for(memory.wait_for_vectors(), 10)
+    async with asyncio.timeout(10):
+        while memory.floor.calibration.counted == first:
+            await asyncio.sleep(0.01)
+    assert engine.asked > asked
+    await memory.close()
 
 
 async def test_private_memories_do_not_move_the_floor(tmp_path: Path, anna: Caller) -> None:

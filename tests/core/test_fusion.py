@@ -1,6 +1,5 @@
 """One order from words and meaning, and what each hit says of itself."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -52,14 +51,19 @@ def _memory(sequence: int, *, days_old: float = 0) -> Memory:
 
 
 def _order(*candidates: Candidate, earlier: bool = False) -> list[int]:
-    hits = fused(candidates, QUIET, PROFILE, 10, earlier=earlier)
-    return [hit.memory.sequence for hit in hits]
+    ranked = fused(candidates, QUIET, PROFILE, earlier=earlier)
+    return [one.sequence for one in ranked]
+
+
+def _candidate(sequence: int, *, days_old: float = 0, **changes: Any) -> Candidate:
+    updated_ms = int((NOW - timedelta(days=days_old)).timestamp() * 1000)
+    return Candidate(sequence=sequence, updated_ms=updated_ms, **changes)
 
 
 def test_words_and_meaning_add_up() -> None:
-    words = Candidate(memory=_memory(1), coverage=0.6, words=("milk",))
-    meaning = Candidate(memory=_memory(2), cosine=0.78, alike=True)
-    both = Candidate(memory=_memory(3), coverage=0.6, words=("milk",), cosine=0.78, alike=True)
+    words = _candidate(1, coverage=0.6, words=("milk",))
+    meaning = _candidate(2, cosine=0.78, alike=True)
+    both = _candidate(3, coverage=0.6, words=("milk",), cosine=0.78, alike=True)
     assert _order(words, meaning, both) == [3, 2, 1]
 
 
@@ -79,28 +83,28 @@ def test_a_background_is_measured_and_never_too_narrow() -> None:
 
 
 def test_ties_go_to_the_higher_cosine_then_to_the_older_memory() -> None:
-    low = Candidate(memory=_memory(1), coverage=0.5, cosine=0.5)
-    high = Candidate(memory=_memory(3), coverage=0.5, cosine=0.6)
-    other = Candidate(memory=_memory(2), coverage=0.5, cosine=0.6)
+    low = _candidate(1, coverage=0.5, cosine=0.5)
+    high = _candidate(3, coverage=0.5, cosine=0.6)
+    other = _candidate(2, coverage=0.5, cosine=0.6)
     assert _order(low, high, other) == [2, 3, 1]
 
 
 def test_the_newer_of_two_comes_first_unless_the_older_is_asked_for() -> None:
-    old = Candidate(memory=_memory(1, days_old=300), coverage=0.5)
-    new = Candidate(memory=_memory(2), coverage=0.5)
+    old = _candidate(1, days_old=300, coverage=0.5)
+    new = _candidate(2, coverage=0.5)
     assert _order(old, new) == [2, 1]
     assert _order(old, new, earlier=True) == [1, 2]
 
 
 def test_a_better_match_beats_a_newer_one() -> None:
-    old = Candidate(memory=_memory(1, days_old=3000), coverage=0.8)
-    new = Candidate(memory=_memory(2), coverage=0.5)
+    old = _candidate(1, days_old=3000, coverage=0.8)
+    new = _candidate(2, coverage=0.5)
     assert _order(old, new) == [1, 2]
 
 
 def test_a_memory_of_the_time_asked_for_counts_more() -> None:
-    then = Candidate(memory=_memory(1, days_old=200), coverage=0.5, in_period=True)
-    now = Candidate(memory=_memory(2), coverage=0.5)
+    then = _candidate(1, days_old=200, coverage=0.5, in_period=True)
+    now = _candidate(2, coverage=0.5)
     assert _order(then, now) == [1, 2]
 
 
@@ -123,8 +127,7 @@ def test_a_memory_of_the_time_asked_for_counts_more() -> None:
 def test_a_hit_says_how_it_was_found(
     changes: dict[str, Any], match_type: MatchType, score: float, why: str
 ) -> None:
-    candidate = replace(Candidate(memory=_memory(1)), **changes)
-    (hit,) = fused([candidate], QUIET, PROFILE, 10)
+    hit = _candidate(1, **changes).hit(_memory(1))
     assert (hit.match_type, hit.score, hit.why) == (match_type, score, why)
 
 

@@ -1,13 +1,14 @@
 """The least similarity that means anything, measured on the memories themselves.
 
 How similar two unrelated texts are differs from model to model, so no fixed floor serves them all.
-``index_upkeep`` calls for it once the vectors of a model are there: halves of memories play the
-questions. The floor lies where most pairs of a half and another memory stay below, and never so
-high that halves miss the memory they came from. It is stored with the fingerprint of the model.
+``index_upkeep`` calls for it once the vectors of a model are there, and it is done again when there
+are twice as many memories: halves of memories play the questions. The floor lies where most pairs
+of a half and another memory stay below, and never so high that halves miss the memory they came
+from. It rests on common memories and is stored with the fingerprint of the model.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import logging
 from typing import Final
@@ -57,10 +58,6 @@ class Calibration:
     sample: int
     counted: int
 
-    def suffices(self, memories: int) -> bool:
-        """Return whether measuring again among so many memories would tell little more."""
-        return memories < 2 * self.counted
-
 
 class SimilarityFloor:
     """The least cosine of a match by meaning, where a caller asks for none."""
@@ -70,15 +67,21 @@ class SimilarityFloor:
         database: Database,
         engine: EmbeddingEngine,
         index: VectorIndex,
+        common_count: Callable[[], int],
         chosen: float | None = None,
     ) -> None:
-        """Know nothing yet; ``chosen`` by a person holds whatever is measured."""
+        """Know nothing yet; ``chosen`` by a person holds whatever is measured.
+
+        ``common_count`` tells how many common memories there are.
+        """
         self.calibration: Calibration | None = None
         self._database = database
         self._engine = engine
         self._index = index
+        self._common_count = common_count
         self._chosen = chosen
         self._fingerprint: str | None = None
+        self._measured_of = 0
 
     @property
     def value(self) -> float:
@@ -97,23 +100,28 @@ class SimilarityFloor:
             async with self._database.reading() as connection:
                 self.calibration = await stored(connection, fingerprint)
             self._fingerprint = fingerprint
-        async with self._database.reading() as connection:
-            clause = visible_to(_ANYBODY, Filters())
-            common = VisibleSet.parse(await memories.visible_sequences(connection, clause))
-        if self.calibration and self.calibration.suffices(len(common)):
+            self._measured_of = self.calibration.counted if self.calibration else 0
+        count = self._common_count()
+        if count < max(LEAST_MEMORIES, 2 * self._measured_of):
             return
+        self._measured_of = count
         try:
-            measured = await self._measured(common)
+            measured = await self._measured()
         except EngineError as err:
             _LOGGER.debug("Engine %s could not be calibrated: %s", self._engine.name, err)
+            self._measured_of = 0
             return
         if measured is not None and fingerprint == self._engine.fingerprint:
             async with self._database.transaction() as connection:
                 await store(connection, fingerprint, measured)
             self.calibration = measured
 
-    async def _measured(self, common: VisibleSet) -> Calibration | None:
+    async def _measured(self) -> Calibration | None:
         loop = asyncio.get_running_loop()
+        async with self._database.reading() as connection:
+            clause = visible_to(_ANYBODY, Filters())
+            listed = await memories.visible_sequences(connection, clause)
+        common = await loop.run_in_executor(None, VisibleSet.parse, listed)
         some = common.some()
         sample = some[:: max(1, len(some) // SAMPLED_MEMORIES)][:SAMPLED_MEMORIES]
         sequences, vectors = await loop.run_in_executor(None, self._index.vectors_of, sample)

@@ -6,7 +6,7 @@ is measured against the query's similarity to the rest of the memory: fusing ran
 count the best of a bad lot as much as a real match (see ``benchmarks.retrieval``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -21,7 +21,7 @@ LEAST_DEVIATION: Final = 0.01
 # Chosen by ``benchmarks.retrieval``; changing them without a run of it is guessing.
 RECENCY_WEIGHT: Final = 0.3
 """How much more the newest of the candidates counts than one that is infinitely old."""
-RECENCY_HALF_LIFE_SECONDS: Final = 180 * 86_400
+RECENCY_HALF_LIFE_MS: Final = 180 * 86_400_000
 PERIOD_WEIGHT: Final = 0.5
 """How much more a memory of the time counts of which the query speaks."""
 
@@ -55,60 +55,58 @@ class Candidate:
     ``cosine`` is None where nothing could be compared; ``alike`` says that it reaches the floor.
     """
 
-    memory: Memory
+    sequence: int
+    updated_ms: int
     coverage: float = 0.0
     words: tuple[str, ...] = ()
     cosine: float | None = None
     alike: bool = False
     in_period: bool = False
 
+    def hit(self, memory: Memory) -> SearchHit:
+        """Return the memory as a hit that says how it was found."""
+        reasons = []
+        if self.words:
+            reasons.append(f"words: {', '.join(self.words)}")
+        elif self.coverage:
+            reasons.append("spelling")
+        if self.alike:
+            reasons.append("meaning")
+        if self.in_period:
+            reasons.append("time")
+        if not self.alike:
+            match_type = MatchType.TEXT
+        else:
+            match_type = MatchType.HYBRID if self.coverage else MatchType.SEMANTIC
+        score = self.cosine if self.alike and self.cosine is not None else 0.0
+        return SearchHit(
+            memory=memory,
+            score=round(score, SCORE_DIGITS),
+            match_type=match_type,
+            why="; ".join(reasons),
+        )
+
 
 def fused(
-    candidates: Iterable[Candidate],
+    candidates: Sequence[Candidate],
     background: Background,
     profile: RankingProfile,
-    limit: int,
     *,
     earlier: bool = False,
-) -> list[SearchHit]:
-    """Return up to ``limit`` hits, best first; ties to the higher cosine, then to the older.
+) -> list[Candidate]:
+    """Return the candidates, best first; ties to the higher cosine, then to the older.
 
     The newer of two counts more, or the older where ``earlier`` is asked for.
     """
-    every = list(candidates)
-    times = [one.memory.updated.timestamp() for one in every]
-    preferred = (min if earlier else max)(times, default=0.0)
+    preferred = (min if earlier else max)((one.updated_ms for one in candidates), default=0)
 
     def rank(one: Candidate) -> tuple[float, float, int]:
         score = one.coverage
         if one.cosine is not None:
             score += profile.weight * background.prominence(one.cosine, profile)
-        distance_seconds = abs(preferred - one.memory.updated.timestamp())
-        score *= 1 + RECENCY_WEIGHT * 0.5 ** (distance_seconds / RECENCY_HALF_LIFE_SECONDS)
+        distance = abs(preferred - one.updated_ms) / RECENCY_HALF_LIFE_MS
+        score *= 1 + RECENCY_WEIGHT * 0.5**distance
         score *= 1 + PERIOD_WEIGHT * one.in_period
-        return -score, -(one.cosine or 0.0), one.memory.sequence
+        return -score, -(one.cosine or 0.0), one.sequence
 
-    return [_hit(one) for one in sorted(every, key=rank)[:limit]]
-
-
-def _hit(one: Candidate) -> SearchHit:
-    reasons = []
-    if one.words:
-        reasons.append(f"words: {', '.join(one.words)}")
-    elif one.coverage:
-        reasons.append("spelling")
-    if one.alike:
-        reasons.append("meaning")
-    if one.in_period:
-        reasons.append("time")
-    if not one.alike:
-        match_type = MatchType.TEXT
-    else:
-        match_type = MatchType.HYBRID if one.coverage else MatchType.SEMANTIC
-    score = one.cosine if one.alike and one.cosine is not None else 0.0
-    return SearchHit(
-        memory=one.memory,
-        score=round(score, SCORE_DIGITS),
-        match_type=match_type,
-        why="; ".join(reasons),
-    )
+    return sorted(candidates, key=rank)

@@ -110,7 +110,9 @@ class MemoryManager:
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine)
         index = VectorIndex()
-        self.floor: Final = SimilarityFloor(database, engine, index, similarity_floor)
+        self.floor: Final = SimilarityFloor(
+            database, engine, index, lambda: self.counts().common, similarity_floor
+        )
         self._upkeep = IndexUpkeep(database, self.encoder, self._writer, index, self.floor.renew)
         self._search = MemorySearch(
             database, self.encoder, index, lambda: self.floor.value, local_now

@@ -314,6 +314,18 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
     return None if newest_ms is None else _moment(newest_ms)
 
 
+async def times(
+    connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
+) -> list[tuple[int, int, int]]:
+    """Return those memories that the clause admits, with when they were made and last changed."""
+    rows = await connection.execute_fetchall(
+        "SELECT m.sequence, m.created_ms, m.updated_ms FROM memories m"
+        f" WHERE {clause.sql} AND m.sequence IN {_LISTED}",
+        clause.parameters | _listed(sequences),
+    )
+    return [(sequence, created_ms, updated_ms) for sequence, created_ms, updated_ms in rows]
+
+
 async def texts(connection: aiosqlite.Connection, sequences: Sequence[int]) -> list[Text]:
     """Return the texts of memories whose visibility the caller has made sure of."""
     rows = await connection.execute_fetchall(

@@ -16,7 +16,7 @@ from .database import Database
 from .encoder import Encoder
 from .fulltext import asks_for_something
 from .fusion import NOTHING_STANDS_OUT, Background, Candidate, fused
-from .models import Caller, Filters, MatchType, Memory, SearchHit, SearchResult
+from .models import Caller, Filters, MatchType, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
 from .query_time import Period, spoken_period
 from .vector_index import Vector, VectorIndex
@@ -96,14 +96,17 @@ class MemorySearch:
         words = {match.sequence: match for match in by_words}
         of_period = await self._of_period(clause, period, depth)
         cosines = meaning.found | await self._cosines(meaning, words.keys() - meaning.found.keys())
-        found = await self._visible_memories(clause, {*words, *meaning.found, *of_period})
-        hits = fused(
-            (_candidate(memory, words, cosines, floor, period) for memory in found),
+        async with self._database.reading() as connection:
+            times = await memories.times(
+                connection, clause, list({*words, *meaning.found, *of_period})
+            )
+        ranked = fused(
+            [_candidate(*found, words, cosines, floor, period) for found in times],
             meaning.background,
             self._encoder.engine.ranking,
-            limit,
             earlier=asks_for_earlier(query),
         )
+        hits = await self._hits(clause, ranked[:limit])
         return SearchResult(hits=tuple(hits), ranking=_ranking(hits))
 
     async def _by_meaning(
@@ -146,29 +149,37 @@ class MemorySearch:
         async with self._database.reading() as connection:
             return await memories.newest_between(connection, clause, start_ms, end_ms, depth)
 
-    async def _visible_memories(self, clause: Clause, sequences: Iterable[int]) -> list[Memory]:
+    async def _hits(self, clause: Clause, ranked: list[Candidate]) -> list[SearchHit]:
         async with self._database.reading() as connection:
-            found = await memories.by_sequences(connection, clause, list(sequences))
-        return list(found.values())
+            found = await memories.by_sequences(
+                connection, clause, [one.sequence for one in ranked]
+            )
+        return [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
 
 
-def _candidate(
-    memory: Memory,
+def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
+    sequence: int,
+    created_ms: int,
+    updated_ms: int,
     words: dict[int, WordMatch],
     cosines: dict[int, float],
     floor: float,
     period: Period | None,
 ) -> Candidate:
-    match = words.get(memory.sequence)
-    cosine = cosines.get(memory.sequence)
+    match = words.get(sequence)
+    cosine = cosines.get(sequence)
     return Candidate(
-        memory=memory,
+        sequence=sequence,
+        updated_ms=updated_ms,
         coverage=match.coverage if match else 0.0,
         words=match.words if match else (),
         cosine=cosine,
         alike=cosine is not None and cosine >= floor and cosine > 0,
         in_period=period is not None
-        and any(period.start <= at < period.end for at in (memory.created, memory.updated)),
+        and any(
+            memories.milliseconds(period.start) <= at_ms < memories.milliseconds(period.end)
+            for at_ms in (created_ms, updated_ms)
+        ),
     )
 
 
