@@ -118,7 +118,7 @@ async def engine(path: Path) -> AsyncIterator[TfidfEngine]:
 
 
 async def test_the_registry_makes_the_engine(tmp_path: Path) -> None:
-    assert ENGINE_NAMES == ("tfidf", "ollama", "openai_compatible")
+    assert ENGINE_NAMES == ("tfidf", "builtin", "ollama", "openai_compatible")
     engine = create_engine(DEFAULT_ENGINE, EngineSettings(storage_path=tmp_path))
     assert engine.name == "tfidf"
     assert engine.fingerprint == "tfidf/384/1"

@@ -2,8 +2,8 @@
 
 How similar two unrelated texts are differs from model to model, so no fixed floor serves them all.
 ``index_upkeep`` calls for it once the vectors of a model are there, and it is done again when there
-are twice as many memories: halves of memories play the questions. The floor lies where most pairs
-of a half and another memory stay below, and never so high that halves miss the memory they came
+are twice as many memories: halves of memories play the questions. The floor lies in the middle
+of what a half and another memory are alike, and never so high that halves miss the memory they came
 from. It rests on common memories and is stored with the fingerprint of the model.
 """
 
@@ -30,7 +30,7 @@ LEAST_MEMORIES: Final = 16
 
 ASKED_AT_ONCE: Final = 8
 
-UNRELATED_BELOW: Final = 75
+UNRELATED_BELOW: Final = 50
 """Per cent of unrelated pairs below the floor. A half resembles other memories more than a question
 does, so of those far fewer pass. Chosen by ``benchmarks.retrieval --engine builtin``."""
 
