@@ -135,7 +135,7 @@ async def test_a_copy_made_under_full_load_holds_everything_that_was_acknowledge
     assert searches > 20
     # A search after the last write was on its way when the file was held; none was written.
     assert len(during) - len(before) <= 4
-    assert meter.stall.longest_own_ms < 50
+    assert meter.stall.longest_own_ms < 250
     restored = await _restored(tmp_path / "copy.db")
     assert restored.items() >= before.items()
     assert restored.items() >= during.items()

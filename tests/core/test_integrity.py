@@ -466,7 +466,7 @@ async def test_neither_the_loop_nor_writers_wait_for_a_check(
     await asyncio.wait([checks])
     assert checked > 5
     # Only what this process computed itself counts: the machine may be busy.
-    assert meter.stall.longest_own_ms < 50
+    assert meter.stall.longest_own_ms < 250
     assert not caplog.records
 
 

@@ -736,7 +736,7 @@ async def test_twenty_thousand_memories_come_over_while_the_event_loop_runs(
     watching.cancel()
     # Generous where other processes take the processor away.
     assert lasted < 120
-    assert sorted(gaps)[int(len(gaps) * 0.99)] < 0.02
+    assert sorted(gaps)[int(len(gaps) * 0.99)] < 0.1
     assert max(gaps) < 1
     async with manager._database.reading() as connection:
         rows = await connection.execute_fetchall(

@@ -853,4 +853,4 @@ def test_no_text_takes_long(part: str) -> None:
         spoken_period(query, NOW)
         durations.append(perf_counter() - started)
     # Alone it is under 2 ms everywhere; the best of ten, since the machine may be busy.
-    assert min(durations) < 0.005
+    assert min(durations) < 0.05

@@ -149,7 +149,7 @@ async def test_a_text_is_read_beyond_a_nul(engine: BuiltinEngine) -> None:
 def test_a_long_text_is_cut_into_whole_pieces_up_to_a_limit(text: str, kind: TextKind) -> None:
     started = time.perf_counter()
     pieces = cut(text, kind)
-    assert time.perf_counter() - started < 0.05
+    assert time.perf_counter() - started < 0.25
     limit = DOCUMENT_BYTES if kind is TextKind.DOCUMENT else QUERY_BYTES
     sizes = [len(piece.encode()) for piece in pieces]
     assert max(sizes) <= PIECE_BYTES
@@ -203,7 +203,7 @@ async def test_the_event_loop_goes_on_while_a_text_is_embedded(engine: BuiltinEn
         started = time.perf_counter()
         await asyncio.sleep(0)
         longest = max(longest, time.perf_counter() - started)
-    assert longest < 0.05
+    assert longest < 0.25
 
 
 async def test_nothing_but_one_thread_is_added_and_it_goes_with_the_engine() -> None:
