@@ -12,7 +12,6 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-import errno
 from itertools import count
 import logging
 import os
@@ -23,6 +22,7 @@ from typing import Final
 
 from . import database, salvage
 from .database import storage_error
+from .database_files import OS_KEYS, SIDE_FILES, sync, with_suffix
 from .errors import DatabaseLockedError, DatabaseUnusableError, StorageError
 from .schema import APPLICATION_ID, SCHEMA_VERSION
 
@@ -39,12 +39,6 @@ _APPLICATION_ID: Final = slice(68, 72)
 _NO_VERDICT: Final = "unable to validate"
 """What some versions of SQLite say of full text that they cannot look into read-only."""
 
-_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
-_OS_KEYS: Final = {
-    errno.ENOSPC: "disk_full",
-    errno.EDQUOT: "disk_full",
-    errno.EIO: "database_io_error",
-}
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -147,7 +141,7 @@ def _repair(path: Path, now_ms: int) -> Salvaged | None:
             with _held(path), _reading(path) as source:
                 restored = _build(source, partial, now_ms)
             _verify(partial)
-            _sync(partial)
+            sync(partial)
             partial.rename(saved)
         finally:
             _remove(partial)
@@ -210,11 +204,11 @@ def _move_in(path: Path, aside: Path) -> None:
 
     Cut off in between, there is no file at ``path`` and ``finish_repair`` does the rest.
     """
-    for suffix in ("", *_SIDE_FILES):
-        if (left := _with_suffix(path, suffix)).exists():
-            left.rename(_with_suffix(aside, suffix))
+    for suffix in ("", *SIDE_FILES):
+        if (left := with_suffix(path, suffix)).exists():
+            left.rename(with_suffix(aside, suffix))
     _saved(path).rename(path)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def _free_name(path: Path, when: str) -> Path:
@@ -226,7 +220,7 @@ def _free_name(path: Path, when: str) -> Path:
     return next(
         name
         for name in names
-        if not any(os.path.lexists(_with_suffix(name, suffix)) for suffix in ("", *_SIDE_FILES))
+        if not any(os.path.lexists(with_suffix(name, suffix)) for suffix in ("", *SIDE_FILES))
     )
 
 
@@ -260,27 +254,11 @@ def _translated_errors(path: Path) -> Generator[None]:
     except sqlite3.Error as err:
         raise storage_error(err, path) from err
     except OSError as err:
-        key = _OS_KEYS.get(err.errno or 0, "database_cannot_open")
+        key = OS_KEYS.get(err.errno or 0, "database_cannot_open")
         raise DatabaseUnusableError(key, path=str(path)) from err
-
-
-def _with_suffix(path: Path, suffix: str) -> Path:
-    return path.with_name(f"{path.name}{suffix}")
 
 
 def _remove(path: Path) -> None:
     """Remove what an earlier try left; only ever files that this module made."""
-    for suffix in ("", *_SIDE_FILES):
-        _with_suffix(path, suffix).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Make what was written durable; not every system can do so for a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if not path.is_dir():
-            raise
-    finally:
-        os.close(descriptor)
+    for suffix in ("", *SIDE_FILES):
+        with_suffix(path, suffix).unlink(missing_ok=True)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-import errno
 import filecmp
 from functools import partial
 from itertools import count
@@ -29,6 +28,7 @@ import numpy as np
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
 from . import database
 from .database import storage_error
+from .database_files import OS_KEYS, SIDE_FILES, sync as _sync, with_suffix
 from .errors import DatabaseLockedError, DatabaseUnusableError, StorageError
 from .previous_build import Built, IncompleteError, build, verify
 from .previous_rows import KeptVectors, left_behind, readable, sample_vectors, version_of
@@ -41,12 +41,6 @@ PROOF_SECONDS: Final = 10.0
 _HEADER: Final = b"SQLite format 3\x00"
 _HEADER_BYTES: Final = 100
 _APPLICATION_ID: Final = slice(68, 72)
-_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
-_OS_KEYS: Final = {
-    errno.ENOSPC: "disk_full",
-    errno.EDQUOT: "disk_full",
-    errno.EIO: "database_io_error",
-}
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -209,7 +203,7 @@ def _held(path: Path, version: str) -> Generator[None]:
         raise _refused("database_read_only", path)
     with _connected(path, "mode=rw") as holder:
         mode = holder.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
-        if mode != "delete" or _with_suffix(path, "-wal").exists():
+        if mode != "delete" or with_suffix(path, "-wal").exists():
             raise DatabaseLockedError("database_locked", path=str(path))
         holder.execute("BEGIN IMMEDIATE")
         if version_of(holder) != version:
@@ -255,7 +249,7 @@ def _build(
 
 def _replace(new: Path, path: Path) -> None:
     """Put the new file in the place of the old one, in one step that outlives a power cut."""
-    if _with_suffix(new, "-wal").exists():
+    if with_suffix(new, "-wal").exists():
         raise IncompleteError("the new database was not closed")
     _sync(new)
     new.replace(path)
@@ -284,7 +278,7 @@ def _translated_errors(path: Path) -> Generator[None]:
     except sqlite3.Error as err:
         raise storage_error(err, path) from err
     except OSError as err:
-        raise _refused(_OS_KEYS.get(err.errno or 0, "database_cannot_open"), path) from err
+        raise _refused(OS_KEYS.get(err.errno or 0, "database_cannot_open"), path) from err
     except IncompleteError as err:
         _LOGGER.error("The database %s was not taken over: %s", path, err)  # noqa: TRY400
         raise _refused("database_error", path) from err
@@ -294,23 +288,7 @@ def _refused(key: str, path: Path) -> DatabaseUnusableError:
     return DatabaseUnusableError(key, path=str(path))
 
 
-def _with_suffix(path: Path, suffix: str) -> Path:
-    return path.with_name(f"{path.name}{suffix}")
-
-
 def _remove(path: Path) -> None:
-    for name in (path, *map(partial(_with_suffix, path), _SIDE_FILES)):
+    for name in (path, *map(partial(with_suffix, path), SIDE_FILES)):
         with suppress(OSError):
             name.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Make what was written durable; not every system can do so for a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if not path.is_dir():
-            raise
-    finally:
-        os.close(descriptor)

@@ -94,6 +94,7 @@ class MemorySearch:
             self._by_meaning(vector, visible, depth, floor),
         )
         words = {match.sequence: match for match in by_words}
+        span = _span(period) if period else None
         of_period = await self._of_period(clause, period, depth)
         cosines = meaning.found | await self._cosines(meaning, words.keys() - meaning.found.keys())
         async with self._database.reading() as connection:
@@ -101,7 +102,7 @@ class MemorySearch:
                 connection, clause, list({*words, *meaning.found, *of_period})
             )
         ranked = fused(
-            [_candidate(*found, words, cosines, floor, period) for found in times],
+            [_candidate(*found, words, cosines, floor, span) for found in times],
             meaning.background,
             self._encoder.engine.ranking,
             earlier=asks_for_earlier(query),
@@ -145,7 +146,7 @@ class MemorySearch:
         """Return what was written then, where the query asks for nothing but its time."""
         if period is None or asks_for_something(period.remaining):
             return []
-        start_ms, end_ms = memories.milliseconds(period.start), memories.milliseconds(period.end)
+        start_ms, end_ms = _span(period)
         async with self._database.reading() as connection:
             return await memories.newest_between(connection, clause, start_ms, end_ms, depth)
 
@@ -164,7 +165,7 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
     words: dict[int, WordMatch],
     cosines: dict[int, float],
     floor: float,
-    period: Period | None,
+    span: tuple[int, int] | None,
 ) -> Candidate:
     match = words.get(sequence)
     cosine = cosines.get(sequence)
@@ -175,12 +176,13 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
         words=match.words if match else (),
         cosine=cosine,
         alike=cosine is not None and cosine >= floor and cosine > 0,
-        in_period=period is not None
-        and any(
-            memories.milliseconds(period.start) <= at_ms < memories.milliseconds(period.end)
-            for at_ms in (created_ms, updated_ms)
-        ),
+        in_period=span is not None
+        and any(span[0] <= at_ms < span[1] for at_ms in (created_ms, updated_ms)),
     )
+
+
+def _span(period: Period) -> tuple[int, int]:
+    return memories.milliseconds(period.start), memories.milliseconds(period.end)
 
 
 def _ranking(hits: list[SearchHit]) -> str:
