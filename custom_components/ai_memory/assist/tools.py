@@ -4,7 +4,9 @@ Used by the LLM API and by the ``llm`` platform. Every failure becomes a result 
 act on; nothing that happens here ends a conversation. Replies are trimmed to what a model needs.
 """
 
+from collections.abc import Mapping
 import logging
+from types import MappingProxyType
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant
@@ -55,6 +57,16 @@ TOOLS: Final = (
 
 _TOLD_TO_MODELS: Final = frozenset(
     {"id", "content", "summary", "wing", "room", "scope", "updated", "score", "match_type", "why"}
+)
+
+_PLAIN: Final[Mapping[Kind, Any]] = MappingProxyType(
+    {
+        Kind.TEXT: str,
+        Kind.TIME: str,
+        Kind.BOOLEAN: bool,
+        Kind.TEXTS: [str],
+        Kind.OBJECT: dict,
+    }
 )
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -127,16 +139,13 @@ def tool_schema(parameters: tuple[Parameter, ...]) -> vol.Schema:
 
 def _validator(parameter: Parameter) -> Any:  # noqa: ANN401 - a validator can be anything
     match parameter.kind:
-        case Kind.TEXT:
-            return str
         case Kind.CHOICE:
             return vol.In(list(parameter.choices))
         case Kind.INTEGER:
             return vol.All(vol.Coerce(int), vol.Range(min=parameter.minimum, max=parameter.maximum))
         case Kind.NUMBER:
             return vol.Coerce(float)
-        case Kind.BOOLEAN:
-            return bool
+    return _PLAIN[parameter.kind]
 
 
 def _for_model(reply: Reply) -> Reply:

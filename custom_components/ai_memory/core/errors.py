@@ -1,8 +1,10 @@
 """Everything that can go wrong in the memory, as a small hierarchy of typed errors.
 
 Raised by ``core`` and ``operations``; each door turns a key and its placeholders into the user's
-language. An error never carries the text of a memory.
+language. The message of an error never carries the text of a memory.
 """
+
+from .models import Memory
 
 
 class AiMemoryError(Exception):
@@ -26,6 +28,15 @@ class NotFoundError(AiMemoryError):
 
 class AccessDeniedError(AiMemoryError):
     """The caller lacks the access that the operation needs."""
+
+
+class ConflictError(AiMemoryError):
+    """Somebody else changed the memory meanwhile; ``current`` is how it stands, nothing changed."""
+
+    def __init__(self, key: str, current: Memory, **placeholders: str | float) -> None:
+        """Keep the memory as it stands beside key and placeholders."""
+        super().__init__(key, **placeholders)
+        self.current = current
 
 
 class StorageError(AiMemoryError):

@@ -50,6 +50,7 @@ from .text_input import (
     clean_query,
     clean_text,
     place_name,
+    wing_name,
 )
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
@@ -286,7 +287,7 @@ class MemoryManager:
         content = clean_content(new.content)
         summary = clean_text(new.summary, "summary", SUMMARY_LIMIT_CHARACTERS)
         wing, room = palace.choose_place(
-            place_name(new.wing, "wing"), place_name(new.room, "room"), f"{content} {summary}"
+            wing_name(caller, new.wing), place_name(new.room, "room"), f"{content} {summary}"
         )
         cleaned = replace(new, content=content, summary=summary, wing=wing, room=room)
         vector = await self._vector_of(content)
@@ -316,7 +317,7 @@ class MemoryManager:
 
     async def latest(self, caller: Caller, filters: Filters, limit: int) -> ListResult:
         """Return the most recently changed memories. Raises InvalidInputError and StorageError."""
-        clause = visible_to(caller, _cleaned_filters(filters))
+        clause = visible_to(caller, _cleaned_filters(caller, filters))
         async with self._database.reading() as connection:
             page, total = await memories.newest(connection, clause, limit)
         return ListResult(memories=tuple(page), total=total)
@@ -334,7 +335,7 @@ class MemoryManager:
         A match by meaning needs the cosine ``min_score``, by default the floor of the model. Raises
         InvalidInputError and StorageError.
         """
-        cleaned, wanted = _cleaned_filters(filters), clean_query(query)
+        cleaned, wanted = _cleaned_filters(caller, filters), clean_query(query)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
         if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
@@ -354,7 +355,7 @@ class MemoryManager:
             summary=None
             if summary is None
             else clean_text(summary, "summary", SUMMARY_LIMIT_CHARACTERS),
-            wing=place_name(changes.wing, "wing"),
+            wing=wing_name(caller, changes.wing),
             room=place_name(changes.room, "room"),
         )
         vector = await self._vector_of(cleaned.content) if cleaned.content else None
@@ -375,7 +376,7 @@ class MemoryManager:
 
         Raises InvalidInputError when neither is given, NotFoundError for an id and StorageError.
         """
-        cleaned = _cleaned_filters(filters)
+        cleaned = _cleaned_filters(caller, filters)
         if memory_id is not None:
             check_id(memory_id)
         elif cleaned.empty:
@@ -444,9 +445,9 @@ class MemoryManager:
         for one in written:
             self._census.palace = one.palace
             for number, (before, after) in enumerate(one.changes, start=1):
-                if before is not None:
+                if before is not None and before.live:
                     self._census.remove(before)
-                if after is not None:
+                if after is not None and after.live:
                     self._census.add(after)
                 if not number % CHANGES_AT_ONCE:
                     await asyncio.sleep(0)
@@ -508,9 +509,9 @@ class MemoryManager:
                 _LOGGER.warning("Usage counts could not be written yet: %s", err)
 
 
-def _cleaned_filters(filters: Filters) -> Filters:
+def _cleaned_filters(caller: Caller, filters: Filters) -> Filters:
     return replace(
-        filters, wing=place_name(filters.wing, "wing"), room=place_name(filters.room, "room")
+        filters, wing=wing_name(caller, filters.wing), room=place_name(filters.room, "room")
     )
 
 

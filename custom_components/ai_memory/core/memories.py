@@ -29,7 +29,8 @@ _FROM: Final = """
 _COLUMNS: Final = """
     m.sequence, m.id, m.content, m.summary, w.name, r.name, m.scope, m.owner_agent, m.owner_user,
     m.layer, m.type, m.status, m.confidence, m.revision, m.language, m.created_ms, m.updated_ms,
-    u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned
+    u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned, m.expires_ms,
+    (SELECT s.id FROM memories s WHERE s.sequence = m.superseded_by), m.evidence
 """
 _SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
 
@@ -62,7 +63,9 @@ _LEAST_VALUABLE: Final = f"""
     {_SELECT}
     WHERE m.sequence IN (
         SELECT m.sequence FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
-        WHERE m.layer > 1 AND m.pinned = 0 AND m.sequence <> :keep ORDER BY {_VALUE} LIMIT :limit
+        WHERE m.layer > 1 AND m.pinned = 0 AND m.sequence <> :keep
+            AND m.status IN ('active', 'candidate')
+        ORDER BY {_VALUE} LIMIT :limit
     )
     ORDER BY {_VALUE}
 """
@@ -106,7 +109,8 @@ def _memory(row: Sequence[Any]) -> Memory:
     (sequence, id_, content, summary, wing, room, scope, agent, user, layer, type_, status) = row[
         :12
     ]
-    (confidence, revision, language, created, updated, used, uses, source, pinned) = row[12:]
+    (confidence, revision, language, created, updated, used, uses, source, pinned) = row[12:21]
+    (expires, superseded_by, evidence) = row[21:]
     return Memory(
         sequence=sequence,
         id=id_,
@@ -129,6 +133,9 @@ def _memory(row: Sequence[Any]) -> Memory:
         access_count=uses,
         source=source,
         pinned=bool(pinned),
+        expires=None if expires is None else _moment(expires),
+        superseded_by=superseded_by,
+        evidence=evidence,
     )
 
 
@@ -302,7 +309,7 @@ async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, 
     """Return how many live memories there are by wing, scope and layer."""
     rows = await connection.execute_fetchall(
         f"SELECT w.name, m.scope, m.layer, count(*) {_FROM}"
-        " WHERE m.status = 'active' GROUP BY 1, 2, 3"
+        " WHERE m.status IN ('active', 'candidate') GROUP BY 1, 2, 3"
     )
     return [(wing, scope, layer, count) for wing, scope, layer, count in rows]
 

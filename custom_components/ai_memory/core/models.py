@@ -6,6 +6,7 @@ Used by every module of ``core`` and by the operations. Times are UTC-aware; doo
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
+from typing import Final
 
 
 class Scope(StrEnum):
@@ -42,7 +43,39 @@ class Access(StrEnum):
     ADMIN = "admin"
 
 
-HOME_ACCESS = frozenset({Access.READ, Access.WRITE, Access.DELETE})
+GLOBAL_WING: Final = "global"
+
+
+def is_workshop(wing: str) -> bool:
+    """Return whether a wing is a namespace of the workshop; the schema says the same in SQL."""
+    return wing == GLOBAL_WING or "/" in wing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Which wings a caller knows of: those of the home, of the workshop, or some of them by name.
+
+    ``wings`` are names, or beginnings of names with a ``*`` at the end; None means all.
+    """
+
+    home: bool = True
+    workshop: bool = False
+    wings: tuple[str, ...] | None = None
+
+    def admits(self, wing: str) -> bool:
+        """Return whether the caller may see and write a wing."""
+        if not (self.workshop if is_workshop(wing) else self.home):
+            return False
+        return self.wings is None or any(
+            wing.startswith(name[:-1]) if name.endswith("*") else wing == name
+            for name in self.wings
+        )
+
+
+HOME_REACH: Final = Reach()
+WORKSHOP_REACH: Final = Reach(home=False, workshop=True)
+
+HOME_ACCESS: Final = frozenset({Access.READ, Access.WRITE, Access.DELETE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +84,8 @@ class Caller:
 
     ``agent`` is the most specific identity of the agent and becomes the owner of what it stores in
     private; ``provider`` is the integration behind it, whose older rows the agent may read too.
-    ``user`` is None where nobody is known, as behind a voice satellite.
+    ``user`` is None where nobody is known, as behind a voice satellite. ``reach`` bounds what is
+    seen and written.
     """
 
     source: str
@@ -60,11 +94,16 @@ class Caller:
     user: str | None = None
     language: str | None = None
     access: frozenset[Access] = field(default=HOME_ACCESS)
+    reach: Reach = HOME_REACH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One stored memory; ``sequence`` is its row number and never leaves the core."""
+    """One stored memory; ``sequence`` is its row number and never leaves the core.
+
+    ``superseded_by`` is the id of the memory that replaced it. ``evidence`` is the effective
+    confidence, after what others witnessed, over the asserted one.
+    """
 
     sequence: int
     id: str
@@ -87,6 +126,19 @@ class Memory:
     access_count: int
     source: str
     pinned: bool = False
+    expires: datetime | None = None
+    superseded_by: str | None = None
+    evidence: float = 1.0
+
+    @property
+    def live(self) -> bool:
+        """Whether it is neither replaced nor forgotten."""
+        return self.status in {Status.ACTIVE, Status.CANDIDATE}
+
+    @property
+    def effective_confidence(self) -> float:
+        """How far it can be relied on, from 0 to 1."""
+        return self.confidence * self.evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +172,7 @@ class MemoryChanges:
 class Filters:
     """Narrow a read or a deletion to a place, a scope or a layer; None means any.
 
-    ``archived`` is False to leave the archive out.
+    ``archived`` is False to leave the archive out. ``statuses`` are those that are wanted.
     """
 
     wing: str | None = None
@@ -128,6 +180,7 @@ class Filters:
     scope: Scope | None = None
     layer: Layer | None = None
     archived: bool = True
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
 
     @property
     def empty(self) -> bool:

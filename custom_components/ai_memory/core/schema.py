@@ -134,8 +134,106 @@ _VERSION_4: Final = (
     "DELETE FROM calibrations",
 )
 
+_VERSION_5: Final = (
+    # A name with a slash, and "global", is a namespace of the workshop; all others are the home's.
+    """
+    ALTER TABLE wings ADD COLUMN workshop INTEGER NOT NULL
+        GENERATED ALWAYS AS (name = 'global' OR instr(name, '/') > 0) VIRTUAL
+    """,
+    "ALTER TABLE wings ADD COLUMN description TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE rooms ADD COLUMN description TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE memories ADD COLUMN expires_ms INTEGER",
+    "ALTER TABLE memories ADD COLUMN deleted_ms INTEGER",
+    """
+    ALTER TABLE memories ADD COLUMN superseded_by INTEGER
+        REFERENCES memories (sequence) ON DELETE SET NULL
+    """,
+    # What others witnessed: the effective confidence over the one that the writer asserted.
+    "ALTER TABLE memories ADD COLUMN evidence REAL NOT NULL DEFAULT 1.0",
+    "CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL",
+    "CREATE INDEX memories_by_deletion ON memories (deleted_ms) WHERE deleted_ms IS NOT NULL",
+    """
+    CREATE INDEX memories_by_replacement ON memories (superseded_by)
+        WHERE superseded_by IS NOT NULL
+    """,
+    """
+    CREATE TABLE earlier_texts (
+        id INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL REFERENCES memories (sequence) ON DELETE CASCADE,
+        revision INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        summary TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        owner_agent TEXT,
+        owner_user TEXT,
+        written_ms INTEGER NOT NULL,
+        replaced_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX earlier_texts_by_memory ON earlier_texts (sequence, revision)",
+    """
+    CREATE TABLE evidence (
+        id INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL REFERENCES memories (sequence) ON DELETE CASCADE,
+        at_ms INTEGER NOT NULL,
+        stance TEXT NOT NULL CHECK (stance IN ('corroborates', 'contradicts')),
+        quote TEXT NOT NULL,
+        anchor TEXT,
+        source TEXT NOT NULL,
+        agent TEXT,
+        user TEXT
+    ) STRICT
+    """,
+    "CREATE INDEX evidence_by_memory ON evidence (sequence)",
+    """
+    CREATE TABLE anchors (
+        sequence INTEGER NOT NULL REFERENCES memories (sequence) ON DELETE CASCADE,
+        anchor TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT 'unchecked' CHECK (state IN ('unchecked', 'ok', 'missing')),
+        checked_ms INTEGER,
+        unavailable_since_ms INTEGER,
+        PRIMARY KEY (sequence, anchor)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX anchors_by_target ON anchors (anchor)",
+    """
+    CREATE TABLE receipts (
+        op_id TEXT PRIMARY KEY,
+        client TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        result TEXT,
+        at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE tunnels (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('tunnel', 'link', 'hub')),
+        state TEXT NOT NULL CHECK (state IN ('open', 'proposed', 'dismissed')),
+        from_wing INTEGER NOT NULL REFERENCES wings (id) ON DELETE CASCADE,
+        from_room INTEGER REFERENCES rooms (id) ON DELETE CASCADE,
+        to_wing INTEGER REFERENCES wings (id) ON DELETE CASCADE,
+        to_room INTEGER REFERENCES rooms (id) ON DELETE CASCADE,
+        reason TEXT NOT NULL DEFAULT '',
+        source TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        CHECK ((to_wing IS NULL) = (kind = 'hub'))
+    ) STRICT
+    """,
+    """
+    CREATE UNIQUE INDEX tunnels_by_ends ON tunnels (
+        from_wing, coalesce(from_room, 0), coalesce(to_wing, 0), coalesce(to_room, 0)
+    )
+    """,
+    "ALTER TABLE usage ADD COLUMN last_returned_ms INTEGER",
+    "ALTER TABLE usage ADD COLUMN last_fetched_ms INTEGER",
+    # What an audit row is about where it is no memory, and why it was done; never any text.
+    "ALTER TABLE audit ADD COLUMN subject TEXT",
+    "ALTER TABLE audit ADD COLUMN reason TEXT",
+)
+
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
 
-MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import json
 from typing import Final
 
-from .models import Caller, Layer, Memory, Scope
+from .models import Caller, Layer, Memory, Scope, Status
 from .visibility import sees
 from .writer import MemoryChange
 
@@ -59,7 +59,9 @@ class StandingContext:
         for before, after in changes:
             if before is not None and self._of(before).pop(before.sequence, None) is not None:
                 self._told = {}
-            if after is not None and after.layer is Layer.CRITICAL:
+            if after is None or after.status is not Status.ACTIVE:
+                continue
+            if after.layer is Layer.CRITICAL:
                 owned = self._of(after)
                 owned[after.sequence] = after
                 if len(owned) > MEMORIES_KEPT:
@@ -72,7 +74,7 @@ class StandingContext:
 
     def text(self, caller: Caller, profile: Profile) -> str:
         """Return what stands in the prompt for a caller, empty where there is nothing to say."""
-        key = (caller.agent, caller.provider, caller.user, profile)
+        key = (caller.agent, caller.provider, caller.user, caller.reach, profile)
         if (told := self._told.get(key)) is None:
             if len(self._told) >= TEXTS_KEPT:
                 self._told = {}

@@ -8,7 +8,7 @@ filtered afterwards and nothing hidden is ever ranked, counted or named.
 
 from dataclasses import dataclass
 
-from .models import Caller, Filters, Memory, Scope, Status
+from .models import Caller, Filters, Memory, Reach, Scope, Status
 
 type SqlValue = str | int | float | bytes | None
 
@@ -22,13 +22,15 @@ class Clause:
 
 
 def visible_to(caller: Caller, filters: Filters) -> Clause:
-    """Return the condition that a memory is live, visible to the caller and in the filters.
+    """Return the condition that a memory is within reach, visible and in the filters.
 
     Common memories are everyone's. A private one is its owner's: the agent's, and where a person
     was known when it was stored, that person's with that agent only.
     """
-    conditions = ["m.status = 'active'"]
-    parameters: dict[str, SqlValue] = {}
+    reach = _within(caller.reach)
+    statuses = ", ".join(f"'{status.value}'" for status in sorted(filters.statuses))
+    conditions = [f"m.status IN ({statuses})", reach.sql]
+    parameters = dict(reach.parameters)
     if caller.agent is None and caller.provider is None:
         conditions.append("m.scope = 'common'")
     else:
@@ -59,9 +61,34 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
     return Clause(" AND ".join(conditions), parameters)
 
 
+def _within(reach: Reach) -> Clause:
+    """Return the condition that a memory is in a wing that the caller knows of."""
+    beyond = []
+    if not reach.home:
+        beyond.append("w.workshop = 0")
+    if not reach.workshop:
+        beyond.append("w.workshop = 1")
+    parameters: dict[str, SqlValue] = {}
+    if reach.wings is not None:
+        named = []
+        for number, name in enumerate(reach.wings):
+            parameters[f"reach_{number}"] = name.removesuffix("*")
+            told = f"substr(w.name, 1, length(:reach_{number}))" if name[-1:] == "*" else "w.name"
+            named.append(f"{told} = :reach_{number}")
+        beyond.append(f"NOT ({' OR '.join(named) or '0'})")
+    if not beyond:
+        return Clause("1", {})
+    # The plus keeps SQLite from going through memories room by room for it.
+    return Clause(
+        "+m.room_id NOT IN (SELECT r.id FROM rooms r JOIN wings w ON w.id = r.wing_id"
+        f" WHERE {' OR '.join(beyond)})",
+        parameters,
+    )
+
+
 def sees(caller: Caller, memory: Memory) -> bool:
     """Return whether ``visible_to`` without filters admits the memory; a test holds them equal."""
-    if memory.status is not Status.ACTIVE:
+    if memory.status is not Status.ACTIVE or not caller.reach.admits(memory.wing):
         return False
     if memory.scope is Scope.COMMON:
         return True

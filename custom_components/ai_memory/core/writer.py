@@ -14,7 +14,7 @@ from ulid_transform import ulid_at_time
 from ..embedding.protocol import EmbeddingEngine
 from . import layers, memories, palace, vectors
 from .database import Database
-from .errors import InvalidInputError, NotFoundError
+from .errors import AccessDeniedError, InvalidInputError, NotFoundError
 from .layers import LayerMove
 from .models import (
     Action,
@@ -92,6 +92,7 @@ class MemoryWriter:
                 raise NotFoundError("memory_not_found", id=memory_id)
             if (wanted := _changed(before, changes)) == before:
                 return before, []
+            _check_reach(caller, wanted.wing)
             place = await palace.ensure_place(connection, wanted.wing, wanted.room, now_ms)
             owner: dict[str, SqlValue] = {
                 "owner_agent": before.owner_agent,
@@ -184,6 +185,7 @@ class MemoryWriter:
         now_ms: int,
         capacity: int,
     ) -> tuple[AddResult, list[Written]]:
+        _check_reach(caller, new.wing or "")
         place = await palace.ensure_place(connection, new.wing or "", new.room or "", now_ms)
         scope = new.scope or place.default_scope
         values: dict[str, SqlValue] = {
@@ -226,7 +228,7 @@ class MemoryWriter:
         """Follow a commit before the next transaction can begin, which nothing awaited lets it."""
         for one in written:
             for before, after in one.changes:
-                self.total += (after is not None) - (before is not None)
+                self.total += live(after) - live(before)
 
     async def _store_vector(
         self, connection: aiosqlite.Connection, memory: Memory, vector: Vector
@@ -254,6 +256,17 @@ class MemoryWriter:
         written = await _record(connection, caller, Action.REFRESHED, now_ms, [(before, after)])
         result = AddResult(memory=after, refreshed=True, evicted=(), evicted_count=0)
         return result, [written]
+
+
+def live(memory: Memory | None) -> bool:
+    """Return whether there is a memory that is neither replaced nor forgotten."""
+    return memory is not None and memory.live
+
+
+def _check_reach(caller: Caller, wing: str) -> None:
+    """Refuse to write where the caller could not read. Raises AccessDeniedError."""
+    if not caller.reach.admits(wing):
+        raise AccessDeniedError("wing_not_allowed", wing=wing)
 
 
 def _owner(caller: Caller, scope: Scope) -> dict[str, SqlValue]:

@@ -1,6 +1,7 @@
 """The catalogue of operations and how doors publish from it."""
 
-from .catalogue import CATALOGUE, Operation, run
+from .catalogue import CATALOGUE, run
+from .operation import Operation
 from .parameters import Kind, Parameter
 from .publication import Narrowing, Publication
 from .replies import Reply

@@ -4,14 +4,16 @@ The catalogue checks arguments with ``parse``; doors derive their own schemas (J
 selectors, tool parameters) from the same description. Nothing here imports Home Assistant.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from ..core import InvalidInputError
 
-type Value = str | int | float | None
+type Value = str | int | float | datetime | tuple[str, ...] | Mapping[str, object] | None
 type Arguments = Mapping[str, object]
 
 
@@ -23,6 +25,9 @@ class Kind(StrEnum):
     INTEGER = "integer"
     NUMBER = "number"
     BOOLEAN = "boolean"
+    TIME = "time"
+    TEXTS = "texts"
+    OBJECT = "object"
 
 
 _BOOLEANS: Final = {
@@ -53,17 +58,10 @@ class Parameter:
             if self.required:
                 raise InvalidInputError("missing", field=self.name)
             return self.default
-        match self.kind:
-            case Kind.TEXT:
-                return self._text(raw)
-            case Kind.CHOICE:
-                return self._choice(raw)
-            case Kind.INTEGER | Kind.NUMBER:
-                return self._number(raw)
-            case Kind.BOOLEAN:
-                return self._boolean(raw)
+        return _PARSERS[self.kind](self, raw)
 
-    def _text(self, raw: object) -> str:
+    def as_text(self, raw: object) -> str:
+        """Return a text; numbers are taken as written. Raises InvalidInputError."""
         if isinstance(raw, bool) or not isinstance(raw, str | int | float):
             raise InvalidInputError("not_text", field=self.name)
         try:
@@ -72,21 +70,47 @@ class Parameter:
             # A number with more digits than Python is willing to write.
             raise InvalidInputError("not_text", field=self.name) from None
 
-    def _choice(self, raw: object) -> str:
+    def as_choice(self, raw: object) -> str:
+        """Return one of the choices. Raises InvalidInputError."""
         chosen = raw.strip().lower() if isinstance(raw, str) else ""
         if chosen not in self.choices:
             choices = ", ".join(self.choices)
             raise InvalidInputError("unknown_choice", field=self.name, choices=choices)
         return chosen
 
-    def _boolean(self, raw: object) -> bool:
-        # Templates and small models write it as text.
+    def as_boolean(self, raw: object) -> bool:
+        """Return yes or no, which small models write as text. Raises InvalidInputError."""
         written = _BOOLEANS.get(str(raw).strip().lower())
         if written is None:
             raise InvalidInputError("not_yes_or_no", field=self.name)
         return written
 
-    def _number(self, raw: object) -> int | float:
+    def as_time(self, raw: object) -> datetime:
+        """Return a moment, naive where it has no offset. Raises InvalidInputError."""
+        if isinstance(raw, datetime):
+            return raw
+        try:
+            return datetime.fromisoformat(raw.strip() if isinstance(raw, str) else "")
+        except ValueError:
+            raise InvalidInputError("not_a_time", field=self.name) from None
+
+    def as_texts(self, raw: object) -> tuple[str, ...]:
+        """Return a list of texts, or one text as a list of one. Raises InvalidInputError."""
+        listed = [raw] if isinstance(raw, str) else raw
+        if not isinstance(listed, list | tuple):
+            raise InvalidInputError("not_a_list", field=self.name)
+        if self.maximum is not None and len(listed) > self.maximum:
+            raise InvalidInputError("too_many", field=self.name, maximum=f"{self.maximum:g}")
+        return tuple(self.as_text(item) for item in listed)
+
+    def as_object(self, raw: object) -> Mapping[str, object]:
+        """Return an object, its values unchecked. Raises InvalidInputError."""
+        if not isinstance(raw, Mapping) or not all(isinstance(key, str) for key in raw):
+            raise InvalidInputError("not_an_object", field=self.name)
+        return raw
+
+    def as_number(self, raw: object) -> int | float:
+        """Return a number within the bounds. Raises InvalidInputError."""
         refusal = InvalidInputError("not_a_number", field=self.name)
         if self.kind is Kind.INTEGER:
             refusal = InvalidInputError("not_a_whole_number", field=self.name)
@@ -112,6 +136,66 @@ class Parameter:
         return number
 
 
-def parse_arguments(parameters: Sequence[Parameter], raw: Arguments) -> dict[str, Value]:
+_PARSERS: Final[Mapping[Kind, Callable[[Parameter, object], Value]]] = MappingProxyType(
+    {
+        Kind.TEXT: Parameter.as_text,
+        Kind.CHOICE: Parameter.as_choice,
+        Kind.INTEGER: Parameter.as_number,
+        Kind.NUMBER: Parameter.as_number,
+        Kind.BOOLEAN: Parameter.as_boolean,
+        Kind.TIME: Parameter.as_time,
+        Kind.TEXTS: Parameter.as_texts,
+        Kind.OBJECT: Parameter.as_object,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The parsed arguments of one call, each read in the type that its parameter has."""
+
+    held: Mapping[str, Value]
+
+    def text(self, name: str) -> str | None:
+        """Return a text or a choice, None where it was left blank."""
+        value = self.held[name]
+        return None if value is None else str(value)
+
+    def given(self, name: str) -> str:
+        """Return a required text."""
+        return str(self.held[name])
+
+    def whole(self, name: str) -> int | None:
+        """Return a whole number."""
+        value = self.held[name]
+        return int(value) if isinstance(value, int | float) else None
+
+    def number(self, name: str) -> float | None:
+        """Return a number."""
+        value = self.held[name]
+        return float(value) if isinstance(value, int | float) else None
+
+    def flag(self, name: str) -> bool | None:
+        """Return yes or no."""
+        value = self.held[name]
+        return None if value is None else bool(value)
+
+    def moment(self, name: str) -> datetime | None:
+        """Return a moment, naive where it was given without an offset."""
+        value = self.held[name]
+        return value if isinstance(value, datetime) else None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts."""
+        value = self.held[name]
+        return value if isinstance(value, tuple) else ()
+
+    def mapping(self, name: str) -> Mapping[str, object]:
+        """Return an object as it was sent, its values unchecked."""
+        value = self.held[name]
+        return value if isinstance(value, Mapping) else {}
+
+
+def parse_arguments(parameters: Sequence[Parameter], raw: Arguments) -> Values:
     """Return every parameter with its parsed value; unknown arguments are passed over."""
-    return {parameter.name: parameter.parse(raw.get(parameter.name)) for parameter in parameters}
+    return Values({one.name: one.parse(raw.get(one.name)) for one in parameters})

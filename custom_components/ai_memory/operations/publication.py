@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..core import AiMemoryError, Caller, MemoryManager
-from .catalogue import CATALOGUE, Operation, run
+from .catalogue import CATALOGUE, run
+from .operation import Operation
 from .parameters import Arguments, Parameter, Value, parse_arguments
 from .replies import Reply
 
@@ -61,7 +62,7 @@ class Publication:
 
     async def run(self, manager: MemoryManager, caller: Caller, raw: Arguments) -> Reply:
         """Run the operation with the door's arguments. Raises AiMemoryError."""
-        parsed = parse_arguments(self.parameters(), raw)
+        parsed = parse_arguments(self.parameters(), raw).held
         arguments = {name: parsed[self._shown(name)] for name in self.offered}
         try:
             return await run(manager, self.operation, caller, arguments | dict(self.fixed))

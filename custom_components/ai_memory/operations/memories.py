@@ -1,0 +1,189 @@
+"""Remembering, recalling, correcting and forgetting: the operations on single memories."""
+
+from dataclasses import replace
+from typing import Final
+
+from ..core import Access, Caller, Layer, MemoryChanges, MemoryManager, NewMemory
+from .operation import (
+    DRY_RUN,
+    LAYER,
+    MEMORY_ID,
+    PIN,
+    ROOM,
+    SCOPE,
+    SUMMARY,
+    WING,
+    Operation,
+    filters_of,
+    layer_of,
+    limited,
+    required,
+    scope_of,
+)
+from .parameters import Kind, Parameter, Values
+from .replies import (
+    Reply,
+    add_reply,
+    delete_reply,
+    list_reply,
+    maintain_reply,
+    memory_reply,
+    search_reply,
+    update_reply,
+)
+
+LIST_LIMIT_DEFAULT: Final = 50
+LIST_LIMIT_MAXIMUM: Final = 1_000
+SEARCH_LIMIT_DEFAULT: Final = 5
+SEARCH_LIMIT_MAXIMUM: Final = 100
+
+
+async def _add(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    new = NewMemory(
+        content=values.given("content"),
+        summary=values.text("summary") or "",
+        wing=values.text("wing"),
+        room=values.text("room"),
+        scope=scope_of(values),
+        layer=layer_of(values) or Layer.STANDARD,
+        pinned=bool(values.flag("pin")),
+    )
+    return add_reply(await manager.add(caller, new))
+
+
+async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    memory = await manager.get(caller, values.given("memory_id"))
+    return {"memory": memory_reply(memory)}
+
+
+async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    limit = values.whole("limit") or LIST_LIMIT_DEFAULT
+    return list_reply(await manager.latest(caller, filters_of(values), limit))
+
+
+async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    result = await manager.search(
+        caller,
+        filters_of(values),
+        values.given("query"),
+        values.whole("limit") or SEARCH_LIMIT_DEFAULT,
+        values.number("min_score"),
+    )
+    return search_reply(result)
+
+
+async def _update(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    changes = MemoryChanges(
+        content=values.text("content"),
+        summary=values.text("summary"),
+        wing=values.text("wing"),
+        room=values.text("room"),
+        scope=scope_of(values),
+        layer=layer_of(values),
+        pinned=values.flag("pin"),
+    )
+    memory_id = values.given("memory_id")
+    return update_reply(await manager.update(caller, memory_id, changes))
+
+
+async def _maintain(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    dry_run = bool(values.flag("dry_run"))
+    return maintain_reply(caller, await manager.maintain(dry_run=dry_run), dry_run=dry_run)
+
+
+async def _delete(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    memory_id = values.text("memory_id")
+    return delete_reply(await manager.delete(caller, memory_id, filters_of(values)))
+
+
+OPERATIONS: Final = (
+    Operation(
+        name="add",
+        title="Remember",
+        description="Store one lasting fact as a full sentence, in the user's language.",
+        parameters=(
+            Parameter(name="content", required=True),
+            SCOPE,
+            SUMMARY,
+            WING,
+            ROOM,
+            replace(LAYER, default=int(Layer.STANDARD)),
+            PIN,
+        ),
+        access=Access.WRITE,
+        handler=_add,
+    ),
+    Operation(
+        name="get",
+        title="Read one memory",
+        description="Read one memory in full.",
+        parameters=(required(MEMORY_ID),),
+        access=Access.READ,
+        handler=_get,
+    ),
+    Operation(
+        name="list",
+        title="List memories",
+        description="List memories, latest first.",
+        parameters=(WING, ROOM, SCOPE, limited(LIST_LIMIT_DEFAULT, LIST_LIMIT_MAXIMUM)),
+        access=Access.READ,
+        handler=_list,
+    ),
+    Operation(
+        name="search",
+        title="Recall",
+        description="Recall stored facts about people and home.",
+        parameters=(
+            Parameter(name="query", required=True),
+            WING,
+            ROOM,
+            SCOPE,
+            LAYER,
+            limited(SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAXIMUM),
+            Parameter(
+                name="min_score",
+                kind=Kind.NUMBER,
+                description="least cosine similarity",
+                minimum=0,
+                maximum=1,
+            ),
+        ),
+        access=Access.READ,
+        handler=_search,
+    ),
+    Operation(
+        name="update",
+        title="Correct a memory",
+        description="Correct or move a memory; give only what changes.",
+        parameters=(
+            required(MEMORY_ID),
+            Parameter(name="content"),
+            SUMMARY,
+            WING,
+            ROOM,
+            SCOPE,
+            LAYER,
+            PIN,
+        ),
+        access=Access.WRITE,
+        handler=_update,
+        destructive=True,
+    ),
+    Operation(
+        name="delete",
+        title="Forget",
+        description="Forget one memory by id, or all in a room, wing or scope.",
+        parameters=(MEMORY_ID, ROOM, WING, SCOPE),
+        access=Access.DELETE,
+        handler=_delete,
+        destructive=True,
+    ),
+    Operation(
+        name="maintain",
+        title="Maintain layers",
+        description="Move memories between the layers by how they are used.",
+        parameters=(DRY_RUN,),
+        access=Access.WRITE,
+        handler=_maintain,
+    ),
+)
