@@ -14,7 +14,7 @@ from homeassistant.util.yaml import load_yaml_dict
 import pytest
 
 from custom_components.ai_memory.const import DOMAIN
-from custom_components.ai_memory.core import Action, AiMemoryError, database
+from custom_components.ai_memory.core import Access, Action, AiMemoryError, database
 from custom_components.ai_memory.database_care import SALVAGED_ISSUE
 from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
@@ -28,7 +28,16 @@ type Texts = dict[str, str]
 PACKAGE: Final = Path(__file__).parent.parent / "custom_components" / DOMAIN
 LANGUAGES: Final = ("de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt-BR", "zh-Hans")
 TRANSLATED: Final = tuple(language for language in LANGUAGES if language != "en")
-SAME_AS_ENGLISH: Final = frozenset({("de", "Text")})
+SAME_AS_ENGLISH: Final = frozenset(
+    {
+        ("de", "Client"),
+        ("de", "Name"),
+        ("de", "Text"),
+        ("fr", "Client"),
+        ("it", "Client"),
+        ("nl", "Client"),
+    }
+)
 """Words that a language shares with English."""
 
 AFTER_SETUP: Final = frozenset({"database_closed"})
@@ -252,7 +261,10 @@ def test_a_field_is_shown_on_the_terms_it_is_taken(service: str, field: str) -> 
 
 def test_every_choice_has_a_name() -> None:
     named = {key: set(entry["options"]) for key, entry in _json("strings.json")["selector"].items()}
-    expected = {"embedding_engine": set(ENGINE_NAMES)}
+    expected = {
+        "client_access": {access.value for access in Access},
+        "embedding_engine": set(ENGINE_NAMES),
+    }
     for fields in _yaml_services().values():
         for field in fields.values():
             if select := field["selector"].get("select"):

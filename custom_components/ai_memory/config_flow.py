@@ -20,6 +20,7 @@ from homeassistant.config_entries import (
     ConfigEntryBaseFlow,
     ConfigFlow,
     ConfigFlowResult,
+    ConfigSubentryFlow,
     OptionsFlow,
 )
 from homeassistant.core import callback
@@ -38,6 +39,7 @@ from homeassistant.helpers.selector import (
 )
 from yarl import URL
 
+from .client_flow import ClientFlow
 from .const import (
     ARCHIVE_DAYS_MAXIMUM,
     CONF_API_KEY,
@@ -94,6 +96,7 @@ from .engine_setup import (
     without_userinfo,
 )
 from .ha_compat import HAS_LLM_PLATFORM, vol
+from .mcp.client_tokens import SUBENTRY_TYPE as CLIENT
 from .runtime import settings_of
 
 CONF_EDIT_CONNECTION: Final = "edit_connection"
@@ -379,6 +382,14 @@ class AiMemoryConfigFlow(_EngineSteps, ConfigFlow, domain=DOMAIN):
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
         """Return the options."""
         return AiMemoryOptionsFlow()
+
+    @classmethod
+    @callback
+    def async_get_supported_subentry_types(
+        cls, config_entry: ConfigEntry
+    ) -> dict[str, type[ConfigSubentryFlow]]:
+        """Return what can be added to the entry."""
+        return {CLIENT: ClientFlow}
 
     async def async_step_builtin_refused(
         self, user_input: dict[str, Any] | None = None
