@@ -10,7 +10,6 @@ from homeassistant.config_entries import (
     SOURCE_RECONFIGURE,
     SOURCE_USER,
     ConfigEntryState,
-    SubentryFlowContext,
     SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
@@ -41,7 +40,7 @@ async def entry(hass: HomeAssistant) -> MockConfigEntry:
 async def _start(hass: HomeAssistant, entry: MockConfigEntry, **context: Any) -> SubentryFlowResult:
     return await hass.config_entries.subentries.async_init(
         (entry.entry_id, "client"),
-        context=SubentryFlowContext(**({"source": SOURCE_USER} | context)),
+        context=cast("SubentryFlowContext", {"source": SOURCE_USER} | context),
     )
 
 
