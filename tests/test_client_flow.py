@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 import re
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from homeassistant.config_entries import (
     SOURCE_RECONFIGURE,
