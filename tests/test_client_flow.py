@@ -10,6 +10,7 @@ from homeassistant.config_entries import (
     SOURCE_RECONFIGURE,
     SOURCE_USER,
     ConfigEntryState,
+    SubentryFlowContext,
     SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
