@@ -264,12 +264,12 @@ async def test_a_cancelled_write_is_finished_and_counted(
     memory: MemoryManager, anna: Caller
 ) -> None:
     write = asyncio.create_task(memory.add(anna, NewMemory(content="The bins go out on Monday")))
-    while not memory._writes:
+    while not memory.commits._running:
         await asyncio.sleep(0)
     write.cancel()
     with pytest.raises(asyncio.CancelledError):
         await write
-    await asyncio.gather(*memory._writes)
+    await asyncio.gather(*memory.commits._running)
     assert memory.counts().total == 1
     assert (await memory.latest(anna, Filters(), 5)).total == 1
 

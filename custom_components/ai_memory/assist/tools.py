@@ -63,6 +63,7 @@ _PLAIN: Final[Mapping[Kind, Any]] = MappingProxyType(
     {
         Kind.TEXT: str,
         Kind.TIME: str,
+        Kind.EXPIRY: str,
         Kind.BOOLEAN: bool,
         Kind.TEXTS: [str],
         Kind.OBJECT: dict,

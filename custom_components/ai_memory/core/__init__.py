@@ -13,38 +13,52 @@ from .errors import (
     DatabaseUnusableError,
     InvalidInputError,
     NotFoundError,
+    ReceiptError,
     StorageError,
 )
 from .integrity import Salvaged
 from .layers import LayerMove, LayerRules, MoveReason
 from .manager import MemoryManager
 from .models import (
+    LIVE,
+    MEMORY_TYPES,
     Access,
     Action,
     AddResult,
     Caller,
     Change,
     Counts,
+    Expiry,
     Filters,
     Layer,
     ListResult,
     MatchType,
     Memory,
     MemoryChanges,
+    Never,
     NewMemory,
     Reach,
     Scope,
     SearchResult,
+    Stance,
+    Status,
+    Tally,
     UpdateResult,
+    Version,
+    Witnessed,
 )
 from .previous_database import TakenOver
+from .receipts import Receipt
 from .schema import SCHEMA_VERSION
 from .standing_context import Profile
 from .text_input import clean_text
+from .transaction import Transaction, Written
 from .visibility import sees
 
 __all__ = [
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
+    "LIVE",
+    "MEMORY_TYPES",
     "SCHEMA_VERSION",
     "Access",
     "AccessDeniedError",
@@ -58,6 +72,7 @@ __all__ = [
     "Database",
     "DatabaseLockedError",
     "DatabaseUnusableError",
+    "Expiry",
     "Filters",
     "InvalidInputError",
     "Layer",
@@ -69,16 +84,26 @@ __all__ = [
     "MemoryChanges",
     "MemoryManager",
     "MoveReason",
+    "Never",
     "NewMemory",
     "NotFoundError",
     "Profile",
     "Reach",
+    "Receipt",
+    "ReceiptError",
     "Salvaged",
     "Scope",
     "SearchResult",
+    "Stance",
+    "Status",
     "StorageError",
     "TakenOver",
+    "Tally",
+    "Transaction",
     "UpdateResult",
+    "Version",
+    "Witnessed",
+    "Written",
     "clean_text",
     "sees",
 ]

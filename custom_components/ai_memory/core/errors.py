@@ -39,6 +39,10 @@ class ConflictError(AiMemoryError):
         self.current = current
 
 
+class ReceiptError(AiMemoryError):
+    """The id of an operation cannot be used again: it is another's, for other inputs or too old."""
+
+
 class StorageError(AiMemoryError):
     """The database refused; the transaction was rolled back and nothing was changed."""
 

@@ -53,6 +53,7 @@ class Candidate:
     """A memory that words, meaning or its time brought up.
 
     ``cosine`` is None where nothing could be compared; ``alike`` says that it reaches the floor.
+    ``evidence`` is what others witnessed of it, see ``Memory``.
     """
 
     sequence: int
@@ -62,6 +63,7 @@ class Candidate:
     cosine: float | None = None
     alike: bool = False
     in_period: bool = False
+    evidence: float = 1.0
 
     def hit(self, memory: Memory) -> SearchHit:
         """Return the memory as a hit that says how it was found."""
@@ -74,6 +76,8 @@ class Candidate:
             reasons.append("meaning")
         if self.in_period:
             reasons.append("time")
+        if (factor := f"{self.evidence:.2f}") != "1.00":
+            reasons.append(f"evidence x{factor}")
         if not self.alike:
             match_type = MatchType.TEXT
         else:
@@ -107,6 +111,7 @@ def fused(
         distance = abs(preferred - one.updated_ms) / RECENCY_HALF_LIFE_MS
         score *= 1 + RECENCY_WEIGHT * 0.5**distance
         score *= 1 + PERIOD_WEIGHT * one.in_period
+        score *= one.evidence
         return -score, -(one.cosine or 0.0), one.sequence
 
     return sorted(candidates, key=rank)

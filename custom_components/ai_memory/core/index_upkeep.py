@@ -21,9 +21,10 @@ from .encoder import BAD_RESPONSE, Encoder
 from .exact_vectors import ExactVectors
 from .packed_vectors import PackedVectors
 from .sign_bits import SignBits
+from .transaction import Written
 from .vector_index import Sequences, Vector, VectorIndex
 from .vectors import Unembedded
-from .writer import MemoryWriter, Written
+from .writer import MemoryWriter
 
 REFUSALS_BEFORE_DISTRUST: Final = 3
 """How many single texts in a row an engine may refuse before it is the engine's fault."""
@@ -81,15 +82,14 @@ class IndexUpkeep:
         for number, (before, after) in enumerate(written.changes, start=1):
             if not number % CHANGES_AT_ONCE:
                 await asyncio.sleep(0)
-            changed = after or before
-            if changed is None:
-                continue
-            if after is None or (before and before.content != after.content):
-                self.index.discard(changed.sequence)
-                self._unembeddable.discard(changed.sequence)
-                self._awaited.discard(changed.sequence)
-            if after is not None and (before is None or before.content != after.content):
-                self._expect(after.sequence, written.vector)
+            old = before if before is not None and before.kept else None
+            new = after if after is not None and after.kept else None
+            if old is not None and (new is None or old.content != new.content):
+                self.index.discard(old.sequence)
+                self._unembeddable.discard(old.sequence)
+                self._awaited.discard(old.sequence)
+            if new is not None and (old is None or old.content != new.content):
+                self._expect(new.sequence, written.vector)
 
     async def keep_up(self, document_count: int) -> None:
         """Load what is stored, then embed what has no current vector, now and whenever it comes.

@@ -9,24 +9,31 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 import logging
 from typing import Any, Final, Protocol
 
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
-from . import integrity, layers, memories, palace, vectors
+from . import additions, changes as memory_changes, integrity, layers, memories, palace, vectors
+from .additions import Addition
 from .calibration import SimilarityFloor
 from .census import Census
+from .cleaning import cleaned_changes, cleaned_filters, cleaned_new
+from .commits import MAINTENANCE, Clock, Commits, Listener
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
 from .errors import InvalidInputError, NotFoundError, StorageError
 from .file_hold import FileHold
-from .index_upkeep import CHANGES_AT_ONCE, IndexUpkeep
+from .forgetting import DEFAULT_RETENTION_DAYS
+from .index_upkeep import IndexUpkeep
 from .integrity import Salvaged
 from .layers import LayerMove, LayerRules
+from .lifecycle import Lifecycle
 from .models import (
+    EVERY_STATUS,
+    Action,
     AddResult,
     Caller,
-    Change,
     Counts,
     Filters,
     Layer,
@@ -34,7 +41,6 @@ from .models import (
     Memory,
     MemoryChanges,
     NewMemory,
-    Scope,
     SearchResult,
     UpdateResult,
 )
@@ -43,27 +49,17 @@ from .query_time import load_time_words
 from .room_detection import load_vocabulary
 from .search import MemorySearch
 from .standing_context import MEMORIES_KEPT, StandingContext
-from .text_input import (
-    SUMMARY_LIMIT_CHARACTERS,
-    check_id,
-    clean_content,
-    clean_query,
-    clean_text,
-    place_name,
-    wing_name,
-)
+from .text_input import check_id, clean_query
+from .transaction import Transaction, Written
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
-from .writer import MemoryWriter, Written
+from .writer import MemoryWriter
 
 FIRST_RETRY_SECONDS: Final = 5.0
 LONGEST_RETRY_SECONDS: Final = 300.0
 
 _LOGGER: Final = logging.getLogger(__name__)
-
-type Clock = Callable[[], datetime]
-type Listener = Callable[[Change], None]
 
 
 class Spawn(Protocol):
@@ -98,6 +94,7 @@ class MemoryManager:
         similarity_floor: float | None = None,
         layer_rules: LayerRules = LayerRules(),  # noqa: B008 - immutable
         distrusted: bool = False,
+        retention_deleted_days: int = DEFAULT_RETENTION_DAYS,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -107,6 +104,7 @@ class MemoryManager:
         self._max_entries = max_entries
         self._layer_rules = layer_rules
         self._clock = clock
+        self._local_now = local_now
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine)
@@ -119,16 +117,21 @@ class MemoryManager:
             database, self.encoder, index, lambda: self.floor.value, local_now
         )
         self.standing: Final = StandingContext()
+        self.commits: Final = Commits(
+            writer=self._writer,
+            engine=engine,
+            upkeep=self._upkeep,
+            visibility=self._search.visibility,
+            standing=self.standing,
+            clock=clock,
+        )
+        self.lifecycle: Final = Lifecycle(database, self.commits, clock, retention_deleted_days)
         self._usage = UsageLog(database)
         self._usage_noted = asyncio.Event()
-        self._census = Census([], (0, 0))
-        self._last_change: datetime | None = None
         self.taken_over: TakenOver | None = None
         """What this start took over from the integration before, if anything."""
         self.salvaged: Salvaged | None = None
         """What this start saved from a damaged database, if it was damaged."""
-        self._listeners: list[Listener] = []
-        self._writes: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
         self._check: asyncio.Task[str | None] | None = None
         self._hold: tuple[FileHold, asyncio.Task[None]] | None = None
@@ -161,6 +164,8 @@ class MemoryManager:
             if self.salvaged is None:
                 raise
             await self._open_database()
+        # Before anything is served: what lapsed while nobody looked.
+        await self.lifecycle.lapse_due()
         try:
             await self._engine.start()
         except EngineError as err:
@@ -169,6 +174,9 @@ class MemoryManager:
             self._spawn(self._keep_vectors(), "ai_memory vectors"),
             self._spawn(self.encoder.keep_probing(), "ai_memory engine"),
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
+            self._spawn(
+                self.commits.lapse.keep(self._clock, self.lifecycle.lapse_due), "ai_memory lapse"
+            ),
         ]
 
     async def _open_database(self) -> None:
@@ -176,11 +184,10 @@ class MemoryManager:
         async with self._database.transaction() as connection:
             await palace.seed(connection, memories.milliseconds(self._clock()))
             counted, size = await memories.census(connection), await palace.size(connection)
-            self._last_change = await memories.last_change(connection)
+            last_change = await memories.last_change(connection)
             self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
             self._engine.remember(await vectors.fingerprints(connection))
-        self._census = Census(counted, size)
-        self._writer.total = self._census.total
+        self.commits.load(Census(counted, size), last_change)
 
     async def close(self) -> None:
         """Finish what was begun, write what is pending and close the database."""
@@ -191,7 +198,8 @@ class MemoryManager:
             stopped.append(self._hold[1])
         for task in stopped:
             task.cancel()
-        await asyncio.gather(*stopped, *self._writes, return_exceptions=True)
+        await asyncio.gather(*stopped, return_exceptions=True)
+        await self.commits.finish()
         await self._flush_usage()
         await self._engine.stop()
         await self._database.close()
@@ -234,8 +242,7 @@ class MemoryManager:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener after each committed write; returns how to stop it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return self.commits.subscribe(listener)
 
     @property
     def max_entries(self) -> int:
@@ -269,7 +276,7 @@ class MemoryManager:
     @property
     def last_change(self) -> datetime | None:
         """When a memory was last written, None while there never was one."""
-        return self._last_change
+        return self.commits.last_change
 
     async def database_bytes(self) -> int:
         """Return the size of the database with its write-ahead log."""
@@ -277,35 +284,34 @@ class MemoryManager:
 
     def counts(self) -> Counts:
         """Return how many memories there are."""
-        return self._census.counts()
+        return self.commits.counts()
+
+    async def prepare(self, caller: Caller, new: NewMemory) -> Addition:
+        """Return a new memory as ``additions.add`` takes it. Raises InvalidInputError."""
+        cleaned = cleaned_new(caller, new, self._clock(), self._local_now())
+        vector = await self._vector_of(cleaned.content)
+        return Addition(new=cleaned, vector=vector, capacity=self._max_entries)
 
     async def add(self, caller: Caller, new: NewMemory) -> AddResult:
         """Store a memory, or refresh the one that already says it.
 
-        Raises InvalidInputError and StorageError.
+        Raises InvalidInputError, NotFoundError for the one to supersede, and StorageError.
         """
-        content = clean_content(new.content)
-        summary = clean_text(new.summary, "summary", SUMMARY_LIMIT_CHARACTERS)
-        wing, room = palace.choose_place(
-            wing_name(caller, new.wing), place_name(new.room, "room"), f"{content} {summary}"
-        )
-        cleaned = replace(new, content=content, summary=summary, wing=wing, room=room)
-        vector = await self._vector_of(content)
+        addition = await self.prepare(caller, new)
 
         async def write() -> AddResult:
-            if self._writer.total >= self._max_entries:
+            if self.commits.total >= self._max_entries:
                 # Who was used just now must not look unused.
                 await self._usage.flush()
-            result, written = await self._writer.add(
-                caller, cleaned, vector, self._now_ms(), self._max_entries
-            )
-            await self._committed(written)
-            return result
+            return await self.commits.run(caller, partial(additions.add, addition=addition))
 
-        return await self._run_to_the_end(write())
+        return await self.commits.to_the_end(write())
 
     async def get(self, caller: Caller, memory_id: str) -> Memory:
-        """Return one memory by id. Raises NotFoundError and StorageError."""
+        """Return one memory by id, also one that was replaced.
+
+        Raises NotFoundError and StorageError.
+        """
         check_id(memory_id)
         async with self._database.reading() as connection:
             memory = await memories.get(connection, caller, memory_id)
@@ -317,7 +323,7 @@ class MemoryManager:
 
     async def latest(self, caller: Caller, filters: Filters, limit: int) -> ListResult:
         """Return the most recently changed memories. Raises InvalidInputError and StorageError."""
-        clause = visible_to(caller, _cleaned_filters(caller, filters))
+        clause = visible_to(caller, cleaned_filters(caller, filters))
         async with self._database.reading() as connection:
             page, total = await memories.newest(connection, clause, limit)
         return ListResult(memories=tuple(page), total=total)
@@ -329,72 +335,61 @@ class MemoryManager:
         query: str,
         limit: int,
         min_score: float | None = None,
+        *,
+        counted: bool = True,
     ) -> SearchResult:
         """Return the memories that answer a query best.
 
-        A match by meaning needs the cosine ``min_score``, by default the floor of the model. Raises
-        InvalidInputError and StorageError.
+        A match by meaning needs the cosine ``min_score``, by default the floor of the model. Where
+        it is not ``counted``, it is no use of what it finds. Raises InvalidInputError and
+        StorageError.
         """
-        cleaned, wanted = _cleaned_filters(caller, filters), clean_query(query)
+        cleaned, wanted = cleaned_filters(caller, filters), clean_query(query)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
         if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
             result = await self._search.find(caller, cleaned, wanted, limit, min_score)
-        if result.hits:
+        if result.hits and counted:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()
         return result
 
-    async def update(self, caller: Caller, memory_id: str, changes: MemoryChanges) -> UpdateResult:
-        """Change a memory. Raises NotFoundError, InvalidInputError and StorageError."""
+    async def update(
+        self, caller: Caller, memory_id: str, changes: MemoryChanges, revision: int | None = None
+    ) -> UpdateResult:
+        """Change a memory, at the revision if one is given.
+
+        Raises NotFoundError, InvalidInputError, ConflictError and StorageError.
+        """
         check_id(memory_id)
-        content, summary = changes.content, changes.summary
-        cleaned = replace(
-            changes,
-            content=None if content is None else clean_content(content),
-            summary=None
-            if summary is None
-            else clean_text(summary, "summary", SUMMARY_LIMIT_CHARACTERS),
-            wing=wing_name(caller, changes.wing),
-            room=place_name(changes.room, "room"),
-        )
+        cleaned = cleaned_changes(caller, changes, self._clock(), self._local_now())
         vector = await self._vector_of(cleaned.content) if cleaned.content else None
 
-        async def write() -> UpdateResult:
-            memory, written = await self._writer.update(
-                caller, memory_id, cleaned, vector, self._now_ms()
+        async def work(write: Transaction) -> tuple[UpdateResult, list[Written]]:
+            memory, written = await memory_changes.update(
+                write, memory_id, cleaned, vector, revision
             )
-            await self._committed(written)
-            return UpdateResult(memory=memory, changed=bool(written))
+            return UpdateResult(memory=memory, changed=bool(written)), written
 
-        return await self._run_to_the_end(write())
+        return await self.commits.run(caller, work)
 
     async def delete(
         self, caller: Caller, memory_id: str | None, filters: Filters
     ) -> tuple[str, ...]:
-        """Delete one memory by id, or all that match the filters; returns the deleted ids.
+        """Delete one memory by id, or all that match the filters, at once; returns their ids.
 
         Raises InvalidInputError when neither is given, NotFoundError for an id and StorageError.
         """
-        cleaned = _cleaned_filters(caller, filters)
-        if memory_id is not None:
-            check_id(memory_id)
-        elif cleaned.empty:
+        cleaned = cleaned_filters(caller, filters)
+        if memory_id is None and cleaned.empty:
             raise InvalidInputError("filter_required")
-
-        async def write() -> tuple[str, ...]:
-            written = await self._writer.delete(caller, memory_id, cleaned, self._now_ms())
-            if written:
-                await self._committed(written)
-                await self._database.erase_traces()
-            return tuple(before.id for change in written for before, _ in change.changes if before)
-
-        return await self._run_to_the_end(write())
+        everything = replace(cleaned, statuses=EVERY_STATUS)
+        return await self.lifecycle.delete(caller, memory_id, everything, None)
 
     async def maintain(self, *, dry_run: bool = False) -> list[LayerMove]:
         """Move memories between the layers; returns all moves that were due. Raises StorageError.
 
-        A dry run tells what would move and moves nothing.
+        What was forgotten long ago is removed for good. A dry run only tells what would move.
         """
         await self._usage.flush()
         moves: list[LayerMove] = []
@@ -403,15 +398,21 @@ class MemoryManager:
             async with self._database.reading() as connection:
                 batch = await layers.due(connection, self._layer_rules, self._now_ms(), after)
             if not batch:
-                return moves
+                break
             after = batch[-1].memory.sequence
             moves += batch
             if not dry_run:
-                await self._run_to_the_end(self._move(batch))
+                await self._move(batch)
+        if not dry_run:
+            await self.lifecycle.purge()
+        return moves
 
     async def _move(self, moves: list[LayerMove]) -> None:
-        caller = Caller(source="maintenance")
-        await self._committed(await self._writer.move_layers(caller, moves, self._now_ms()))
+        async def work(write: Transaction) -> tuple[None, list[Written]]:
+            changes = await layers.move(write.connection, moves, write.now_ms)
+            return None, [await write.record(Action.MOVED, changes)] if changes else []
+
+        await self.commits.run(MAINTENANCE, work)
 
     async def _flush_usage(self) -> None:
         try:
@@ -433,56 +434,6 @@ class MemoryManager:
             return None
         return vector
 
-    async def _run_to_the_end[T](self, write: Coroutine[Any, Any, T]) -> T:
-        """Let a write finish even when its caller is cancelled, so that all stays in step."""
-        task = asyncio.create_task(write)
-        self._writes.add(task)
-        task.add_done_callback(self._writes.discard)
-        return await asyncio.shield(task)
-
-    async def _committed(self, written: list[Written]) -> None:
-        """Bring everything kept in memory up to date with a commit, then tell the listeners."""
-        for one in written:
-            self._census.palace = one.palace
-            for number, (before, after) in enumerate(one.changes, start=1):
-                if before is not None and before.live:
-                    self._census.remove(before)
-                if after is not None and after.live:
-                    self._census.add(after)
-                if not number % CHANGES_AT_ONCE:
-                    await asyncio.sleep(0)
-            self.standing.follow(one.changes)
-            await self._upkeep.apply(one)
-        self._search.visibility.changed(
-            changed.sequence
-            for one in written
-            for before, after in one.changes
-            if (changed := after or before)
-        )
-        for one in written:
-            self._last_change = self._clock()
-            await self._learn(one)
-            self._tell(_change(one, self.counts(), self._last_change))
-
-    def _tell(self, change: Change) -> None:
-        """Tell every listener; what was committed stays committed whatever they do."""
-        for listener in list(self._listeners):
-            try:
-                listener(change)
-            except Exception:
-                _LOGGER.exception("A listener failed")
-
-    async def _learn(self, written: Written) -> None:
-        """Tell the engine which documents came and went."""
-        # Statistics show in everybody's scores, so they rest on what everybody may know.
-        texts = [
-            (_common_content(before), _common_content(after)) for before, after in written.changes
-        ]
-        removed = [before for before, after in texts if before and before != after]
-        added = [after for before, after in texts if after and before != after]
-        if added or removed:
-            await self._engine.observe(added, removed)
-
     async def _keep_vectors(self) -> None:
         """Keep the vectors complete; a failing database is tried again, less and less often."""
         stop = self.encoder.subscribe(self._upkeep.engine_returned)
@@ -490,7 +441,7 @@ class MemoryManager:
         try:
             while True:
                 try:
-                    await self._upkeep.keep_up(self._census.counts().common)
+                    await self._upkeep.keep_up(self.commits.counts().common)
                 except StorageError as err:
                     _LOGGER.warning("Vectors are incomplete, trying again later: %s", err)
                 await asyncio.sleep(pause)
@@ -507,34 +458,3 @@ class MemoryManager:
                 await self._usage.flush()
             except StorageError as err:
                 _LOGGER.warning("Usage counts could not be written yet: %s", err)
-
-
-def _cleaned_filters(caller: Caller, filters: Filters) -> Filters:
-    return replace(
-        filters, wing=wing_name(caller, filters.wing), room=place_name(filters.room, "room")
-    )
-
-
-def _change(written: Written, counts: Counts, at: datetime) -> Change:
-    """Return what listeners are told of one write."""
-    subjects = [subject for before, after in written.changes if (subject := after or before)]
-    # The names of places may tell what a private memory is about.
-    public = subjects if all(subject.scope is Scope.COMMON for subject in subjects) else []
-    return Change(
-        action=written.action,
-        memory_ids=tuple(subject.id for subject in subjects),
-        scope=_shared([subject.scope for subject in subjects]),
-        wing=_shared([subject.wing for subject in public]),
-        room=_shared([subject.room for subject in public]),
-        counts=counts,
-        at=at,
-    )
-
-
-def _common_content(memory: Memory | None) -> str | None:
-    return memory.content if memory is not None and memory.scope is Scope.COMMON else None
-
-
-def _shared[T](values: list[T]) -> T | None:
-    """Return the value that all have in common, if they do."""
-    return values[0] if len(set(values)) == 1 else None

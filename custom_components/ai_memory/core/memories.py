@@ -15,7 +15,7 @@ from typing import Any, Final
 import aiosqlite
 
 from .fulltext import indexed_text
-from .models import Caller, Filters, Layer, Memory, Scope, Status
+from .models import KEPT, Caller, Filters, Layer, Memory, Scope, Status
 from .schema import FULL_TEXT_TABLES
 from .text_folding import fold
 from .visibility import Clause, SqlValue, visible_to
@@ -32,35 +32,44 @@ _COLUMNS: Final = """
     u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned, m.expires_ms,
     (SELECT s.id FROM memories s WHERE s.sequence = m.superseded_by), m.evidence
 """
-_SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
+SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
 
 _INSERT: Final = """
     INSERT INTO memories (
         id, room_id, content, summary, restatement, scope, owner_agent, owner_user, layer, type,
-        language, created_ms, updated_ms, source, pinned, layered_ms
+        language, created_ms, updated_ms, source, pinned, layered_ms, status, confidence, expires_ms
     ) VALUES (
         :id, :room_id, :content, :summary, :restatement, :scope, :owner_agent, :owner_user, :layer,
-        :type, :language, :now_ms, :now_ms, :source, :pinned, :now_ms
+        :type, :language, :now_ms, :now_ms, :source, :pinned, :now_ms, :status, :confidence,
+        :expires_ms
     )
 """
+_AT_FIRST: Final[dict[str, SqlValue]] = {
+    "pinned": False,
+    "status": Status.ACTIVE,
+    "confidence": 1.0,
+    "expires_ms": None,
+}
 _UPDATE: Final = """
     UPDATE memories SET
         room_id = :room_id, content = :content, summary = :summary, restatement = :restatement,
         scope = :scope, owner_agent = :owner_agent, owner_user = :owner_user, pinned = :pinned,
         layered_ms = iif(layer = :layer, layered_ms, :now_ms), layer = :layer,
-        updated_ms = :now_ms, revision = revision + 1
+        type = :type, status = :status, confidence = :confidence, expires_ms = :expires_ms,
+        evidence = :evidence, updated_ms = :now_ms, revision = revision + 1
     WHERE sequence = :sequence
 """
 _RESTATED: Final = """
     SELECT m.sequence FROM memories m
     WHERE m.room_id = :room_id AND m.restatement = :restatement AND m.scope = :scope
-        AND m.owner_agent IS :owner_agent AND m.owner_user IS :owner_user AND m.status = 'active'
+        AND m.owner_agent IS :owner_agent AND m.owner_user IS :owner_user
+        AND m.status IN ('active', 'candidate')
     LIMIT 1
 """
 _VALUE: Final = """m.layer DESC, coalesce(u.returned + u.fetched, 0),
     max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence"""
 _LEAST_VALUABLE: Final = f"""
-    {_SELECT}
+    {SELECT}
     WHERE m.sequence IN (
         SELECT m.sequence FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
         WHERE m.layer > 1 AND m.pinned = 0 AND m.sequence <> :keep
@@ -69,7 +78,7 @@ _LEAST_VALUABLE: Final = f"""
     )
     ORDER BY {_VALUE}
 """
-_LISTED: Final = "(SELECT value FROM json_each(:listed))"
+LISTED: Final = "(SELECT value FROM json_each(:listed))"
 """Stands for a list of any length, so that a statement is prepared once."""
 _SEQUENCES: Final = "SELECT json_group_array(m.sequence) FROM memories m"
 _AUDIT: Final = """
@@ -78,12 +87,22 @@ _AUDIT: Final = """
     ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _RECORD_USE: Final = """
-    INSERT INTO usage (sequence, returned, fetched, last_used_ms)
-    SELECT :sequence, :returned, :fetched, :last_used_ms
+    INSERT INTO usage (
+        sequence, returned, fetched, last_used_ms, last_returned_ms, last_fetched_ms
+    )
+    SELECT :sequence, :returned, :fetched, :last_used_ms, :last_returned_ms, :last_fetched_ms
     WHERE EXISTS (SELECT 1 FROM memories WHERE sequence = :sequence)
     ON CONFLICT (sequence) DO UPDATE SET
         returned = returned + excluded.returned, fetched = fetched + excluded.fetched,
-        last_used_ms = max(last_used_ms, excluded.last_used_ms)
+        last_used_ms = max(last_used_ms, excluded.last_used_ms),
+        last_returned_ms = max(
+            coalesce(last_returned_ms, excluded.last_returned_ms),
+            coalesce(excluded.last_returned_ms, last_returned_ms)
+        ),
+        last_fetched_ms = max(
+            coalesce(last_fetched_ms, excluded.last_fetched_ms),
+            coalesce(excluded.last_fetched_ms, last_fetched_ms)
+        )
 """
 
 
@@ -101,11 +120,13 @@ def milliseconds(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def _moment(value: int) -> datetime:
+def moment(value: int) -> datetime:
+    """Return the moment that the database holds as milliseconds."""
     return datetime.fromtimestamp(value / 1000, UTC)
 
 
-def _memory(row: Sequence[Any]) -> Memory:
+def memory_of(row: Sequence[Any]) -> Memory:
+    """Return the memory that a row of ``SELECT`` holds."""
     (sequence, id_, content, summary, wing, room, scope, agent, user, layer, type_, status) = row[
         :12
     ]
@@ -127,47 +148,54 @@ def _memory(row: Sequence[Any]) -> Memory:
         confidence=confidence,
         revision=revision,
         language=language,
-        created=_moment(created),
-        updated=_moment(updated),
-        accessed=None if used is None else _moment(used),
+        created=moment(created),
+        updated=moment(updated),
+        accessed=None if used is None else moment(used),
         access_count=uses,
         source=source,
         pinned=bool(pinned),
-        expires=None if expires is None else _moment(expires),
+        expires=None if expires is None else moment(expires),
         superseded_by=superseded_by,
         evidence=evidence,
     )
 
 
-async def _select(
+async def select(
     connection: aiosqlite.Connection, sql: str, parameters: dict[str, SqlValue]
 ) -> list[Memory]:
-    return [_memory(row) for row in await connection.execute_fetchall(sql, parameters)]
+    """Return the memories of a statement that begins with ``SELECT``."""
+    return [memory_of(row) for row in await connection.execute_fetchall(sql, parameters)]
 
 
-async def get(connection: aiosqlite.Connection, caller: Caller, memory_id: str) -> Memory | None:
-    """Return one memory by id, if the caller may see it."""
-    clause = visible_to(caller, Filters())
-    sql = f"{_SELECT} WHERE {clause.sql} AND m.id = :id"
-    found = await _select(connection, sql, clause.parameters | {"id": memory_id})
+async def get(
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    memory_id: str,
+    statuses: tuple[Status, ...] = KEPT,
+) -> Memory | None:
+    """Return one memory by id, if the caller may see it and it has one of the statuses."""
+    clause = visible_to(caller, Filters(statuses=statuses))
+    sql = f"{SELECT} WHERE {clause.sql} AND m.id = :id"
+    found = await select(connection, sql, clause.parameters | {"id": memory_id})
     return found[0] if found else None
 
 
-def _listed(sequences: Sequence[int]) -> dict[str, SqlValue]:
+def listed(sequences: Sequence[int]) -> dict[str, SqlValue]:
+    """Return the parameter for ``LISTED``."""
     return {"listed": json.dumps(list(sequences))}
 
 
 async def by_sequence(connection: aiosqlite.Connection, sequence: int) -> Memory:
     """Return a memory that the running transaction knows to exist."""
-    return (await _select(connection, f"{_SELECT} WHERE m.sequence = :s", {"s": sequence}))[0]
+    return (await select(connection, f"{SELECT} WHERE m.sequence = :s", {"s": sequence}))[0]
 
 
 async def by_sequences(
     connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
 ) -> dict[int, Memory]:
     """Return those of the memories that the clause admits, by sequence."""
-    sql = f"{_SELECT} WHERE {clause.sql} AND m.sequence IN {_LISTED}"
-    found = await _select(connection, sql, clause.parameters | _listed(sequences))
+    sql = f"{SELECT} WHERE {clause.sql} AND m.sequence IN {LISTED}"
+    found = await select(connection, sql, clause.parameters | listed(sequences))
     return {memory.sequence: memory for memory in found}
 
 
@@ -175,9 +203,9 @@ async def newest(
     connection: aiosqlite.Connection, clause: Clause, limit: int
 ) -> tuple[list[Memory], int]:
     """Return the most recently changed memories that the clause admits, and how many it admits."""
-    page = await _select(
+    page = await select(
         connection,
-        f"{_SELECT} WHERE m.sequence IN (SELECT m.sequence FROM memories m WHERE {clause.sql}"
+        f"{SELECT} WHERE m.sequence IN (SELECT m.sequence FROM memories m WHERE {clause.sql}"
         " ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit)"
         " ORDER BY m.updated_ms DESC, m.sequence DESC",
         clause.parameters | {"limit": limit},
@@ -197,14 +225,14 @@ async def where(
     limit: int,
 ) -> list[Memory]:
     """Return memories of all owners by a condition on ``m`` and ``u`` (usage), oldest first."""
-    sql = f"{_SELECT} WHERE {condition} ORDER BY m.sequence LIMIT :limit"
-    return await _select(connection, sql, parameters | {"limit": limit})
+    sql = f"{SELECT} WHERE {condition} ORDER BY m.sequence LIMIT :limit"
+    return await select(connection, sql, parameters | {"limit": limit})
 
 
 async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]:
     """Return the newest critical memories of every owner, up to ``limit`` of each."""
     sql = f"""
-        {_SELECT} WHERE m.sequence IN (
+        {SELECT} WHERE m.sequence IN (
             SELECT sequence FROM (
                 SELECT sequence, row_number() OVER (
                     PARTITION BY scope, owner_agent, owner_user ORDER BY sequence DESC
@@ -212,29 +240,24 @@ async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]
             ) WHERE place <= :limit
         )
     """
-    return await _select(connection, sql, {"limit": limit})
+    return await select(connection, sql, {"limit": limit})
 
 
 async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int) -> list[Memory]:
     """Return memories that the clause admits, in no order."""
     parameters = clause.parameters | {"limit": limit}
-    return await _select(connection, f"{_SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
+    return await select(connection, f"{SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
 
 
 async def visible_sequences(
     connection: aiosqlite.Connection, clause: Clause, among: Sequence[int] | None = None
 ) -> str:
     """Return the sequences that the clause admits as one JSON array, of all or of those given."""
-    narrowed, listed = (
-        ("", {})
-        if among is None
-        else (
-            f" AND m.sequence IN {_LISTED}",
-            _listed(among),
-        )
+    narrowed, chosen = (
+        ("", {}) if among is None else (f" AND m.sequence IN {LISTED}", listed(among))
     )
     sql = f"{_SEQUENCES} WHERE {clause.sql}{narrowed}"
-    rows = await connection.execute_fetchall(sql, clause.parameters | listed)
+    rows = await connection.execute_fetchall(sql, clause.parameters | chosen)
     return str(next(iter(rows))[0])
 
 
@@ -246,7 +269,7 @@ async def restated(connection: aiosqlite.Connection, values: dict[str, SqlValue]
 
 async def insert(connection: aiosqlite.Connection, values: dict[str, SqlValue]) -> Memory:
     """Insert a memory with its full-text rows and return it."""
-    async with connection.execute(_INSERT, {"pinned": False} | values) as cursor:
+    async with connection.execute(_INSERT, _AT_FIRST | values) as cursor:
         sequence = cursor.lastrowid
     assert sequence is not None  # noqa: S101 - an INSERT always sets it
     memory = await by_sequence(connection, sequence)
@@ -258,7 +281,15 @@ async def update(
     connection: aiosqlite.Connection, before: Memory, values: dict[str, SqlValue]
 ) -> Memory:
     """Rewrite a memory and its full-text rows, advance its revision and return it."""
-    await connection.execute(_UPDATE, values | {"sequence": before.sequence})
+    kept: dict[str, SqlValue] = {
+        "sequence": before.sequence,
+        "type": before.type,
+        "status": before.status,
+        "confidence": before.confidence,
+        "expires_ms": None if before.expires is None else milliseconds(before.expires),
+        "evidence": before.evidence,
+    }
+    await connection.execute(_UPDATE, kept | values)
     after = await by_sequence(connection, before.sequence)
     if _full_text(before, str) != _full_text(after, str):
         await _unindex(connection, [before])
@@ -279,7 +310,7 @@ async def least_valuable(connection: aiosqlite.Connection, keep: int, limit: int
 
     Critical memories and the one with the sequence ``keep`` are never among them.
     """
-    return await _select(connection, _LEAST_VALUABLE, {"keep": keep, "limit": limit})
+    return await select(connection, _LEAST_VALUABLE, {"keep": keep, "limit": limit})
 
 
 async def audit(
@@ -302,7 +333,8 @@ async def audit(
 
 async def record_use(connection: aiosqlite.Connection, uses: Iterable[dict[str, SqlValue]]) -> None:
     """Add to the usage counters of memories that still exist."""
-    await connection.executemany(_RECORD_USE, uses)
+    unknown = {"last_returned_ms": None, "last_fetched_ms": None}
+    await connection.executemany(_RECORD_USE, [unknown | use for use in uses])
 
 
 async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, int]]:
@@ -318,26 +350,26 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
     """Return when a memory was last written, changed or removed."""
     rows = await connection.execute_fetchall("SELECT max(at_ms) FROM audit")
     newest_ms = next(iter(rows))[0]
-    return None if newest_ms is None else _moment(newest_ms)
+    return None if newest_ms is None else moment(newest_ms)
 
 
 async def times(
     connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
-) -> list[tuple[int, int, int]]:
-    """Return those memories that the clause admits, with when they were made and last changed."""
+) -> list[tuple[int, int, int, float]]:
+    """Return what the clause admits of these: when made, when last changed, and the evidence."""
     rows = await connection.execute_fetchall(
-        "SELECT m.sequence, m.created_ms, m.updated_ms FROM memories m"
-        f" WHERE {clause.sql} AND m.sequence IN {_LISTED}",
-        clause.parameters | _listed(sequences),
+        "SELECT m.sequence, m.created_ms, m.updated_ms, m.evidence FROM memories m"
+        f" WHERE {clause.sql} AND m.sequence IN {LISTED}",
+        clause.parameters | listed(sequences),
     )
-    return [(sequence, created_ms, updated_ms) for sequence, created_ms, updated_ms in rows]
+    return [tuple(row) for row in rows]
 
 
 async def texts(connection: aiosqlite.Connection, sequences: Sequence[int]) -> list[Text]:
     """Return the texts of memories whose visibility the caller has made sure of."""
     rows = await connection.execute_fetchall(
-        f"SELECT sequence, content, summary FROM memories WHERE sequence IN {_LISTED}",
-        _listed(sequences),
+        f"SELECT sequence, content, summary FROM memories WHERE sequence IN {LISTED}",
+        listed(sequences),
     )
     return [Text(*row) for row in rows]
 
@@ -360,8 +392,8 @@ async def fill_full_text(connection: aiosqlite.Connection, after: int, limit: in
 
     Returns the sequence of the last one, None when all are done.
     """
-    sql = f"{_SELECT} WHERE m.sequence > :after ORDER BY m.sequence LIMIT :limit"
-    found = await _select(connection, sql, {"after": after, "limit": limit})
+    sql = f"{SELECT} WHERE m.sequence > :after ORDER BY m.sequence LIMIT :limit"
+    found = await select(connection, sql, {"after": after, "limit": limit})
     for memory in found:
         await _index(connection, memory)
     return found[-1].sequence if found else None

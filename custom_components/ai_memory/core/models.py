@@ -4,8 +4,8 @@ Used by every module of ``core`` and by the operations. Times are UTC-aware; doo
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import IntEnum, StrEnum
+from datetime import date, datetime
+from enum import Enum, IntEnum, StrEnum
 from typing import Final
 
 
@@ -25,12 +25,53 @@ class Layer(IntEnum):
 
 
 class Status(StrEnum):
-    """Where a memory stands in its life; set by the memory itself, never by a caller."""
+    """Where a memory stands in its life.
+
+    A caller only makes a candidate active and back: what replaced it or who forgot it says the
+    rest.
+    """
 
     ACTIVE = "active"
     CANDIDATE = "candidate"
     SUPERSEDED = "superseded"
     DELETED = "deleted"
+
+
+LIVE: Final = (Status.ACTIVE, Status.CANDIDATE)
+KEPT: Final = (*LIVE, Status.SUPERSEDED)
+EVERY_STATUS: Final = tuple(Status)
+
+DEFAULT_TYPE: Final = "fact"
+MEMORY_TYPES: Final = (
+    DEFAULT_TYPE,
+    "decision",
+    "constraint",
+    "requirement",
+    "procedure",
+    "preference",
+    "failure",
+    "open_work",
+    "done_work",
+    "observation",
+    "session_summary",
+)
+
+
+class Never(Enum):
+    """Says that a memory does not lapse, where None leaves that as it is."""
+
+    NEVER = "never"
+
+
+type Expiry = datetime | date | Never
+"""When a memory lapses: a moment, in the home's time where it has no offset, or after a day."""
+
+
+class Stance(StrEnum):
+    """What a witness says of a memory."""
+
+    CORROBORATES = "corroborates"
+    CONTRADICTS = "contradicts"
 
 
 class Access(StrEnum):
@@ -133,7 +174,12 @@ class Memory:
     @property
     def live(self) -> bool:
         """Whether it is neither replaced nor forgotten."""
-        return self.status in {Status.ACTIVE, Status.CANDIDATE}
+        return self.status in LIVE
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is not forgotten."""
+        return self.status is not Status.DELETED
 
     @property
     def effective_confidence(self) -> float:
@@ -143,7 +189,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMemory:
-    """What a caller wants remembered; blank places are chosen by the palace."""
+    """What a caller wants remembered; blank places are chosen by the palace.
+
+    ``supersedes`` is the id of the memory that it replaces: then a blank place, scope or type is
+    that one's.
+    """
 
     content: str
     summary: str = ""
@@ -151,8 +201,12 @@ class NewMemory:
     room: str | None = None
     scope: Scope | None = None
     layer: Layer = Layer.STANDARD
-    type: str = "fact"
+    type: str | None = None
     pinned: bool = False
+    status: Status = Status.ACTIVE
+    confidence: float = 1.0
+    expires: Expiry | None = None
+    supersedes: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +220,10 @@ class MemoryChanges:
     scope: Scope | None = None
     layer: Layer | None = None
     pinned: bool | None = None
+    type: str | None = None
+    status: Status | None = None
+    confidence: float | None = None
+    expires: Expiry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +260,14 @@ class AddResult:
     """What became of a new memory and what had to make room for it.
 
     ``evicted`` names only the memories that the caller could see; ``evicted_count`` counts all.
+    ``superseded`` is the memory that the new one replaced.
     """
 
     memory: Memory
     refreshed: bool
-    evicted: tuple[MemoryReference, ...]
-    evicted_count: int
+    evicted: tuple[MemoryReference, ...] = ()
+    evicted_count: int = 0
+    superseded: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +276,34 @@ class UpdateResult:
 
     memory: Memory
     changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many witnesses speak for a memory and how many against it."""
+
+    proofs: int = 0
+    refutations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """A memory as it stands after a witness, with the tally of all."""
+
+    memory: Memory
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """What a memory said for a time; ``until`` is None where it says so now."""
+
+    memory_id: str
+    content: str
+    summary: str
+    status: Status
+    since: datetime
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +353,13 @@ class Action(StrEnum):
     DELETED = "deleted"
     EVICTED = "evicted"
     MOVED = "moved"
+    SUPERSEDED = "superseded"
+    CORROBORATED = "corroborated"
+    CONTRADICTED = "contradicted"
+    FORGOTTEN = "forgotten"
+    RESTORED = "restored"
+    LAPSED = "lapsed"
+    PURGED = "purged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

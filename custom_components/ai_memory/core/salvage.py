@@ -36,6 +36,10 @@ _OURS: Final = """
     SELECT l.name FROM pragma_table_list l JOIN sqlite_master m ON m.name = l.name
     WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' ORDER BY m.rowid
 """
+_FORGET_LOST_REPLACEMENTS: Final = """
+    UPDATE memories SET superseded_by = NULL
+    WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT sequence FROM memories)
+"""
 _UNREADABLE: Final = frozenset(
     {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR}
 )
@@ -91,6 +95,8 @@ async def salvage(source: sqlite3.Connection, target: Path, now_ms: int) -> Rest
         copied: dict[str, int] = {}
         for table in await _tables(database, source):
             copied[table.name] = await _copy(database, source, table, now_ms)
+        async with database.transaction() as connection:
+            await connection.execute(_FORGET_LOST_REPLACEMENTS)
         last: int | None = 0
         while last is not None:
             async with database.transaction() as connection:

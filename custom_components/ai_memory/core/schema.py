@@ -144,9 +144,14 @@ _VERSION_5: Final = (
     "ALTER TABLE rooms ADD COLUMN description TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE memories ADD COLUMN expires_ms INTEGER",
     "ALTER TABLE memories ADD COLUMN deleted_ms INTEGER",
+    # What a forgotten memory was before, so that it can come back as that.
+    "ALTER TABLE memories ADD COLUMN forgotten_status TEXT",
+    # No foreign key: what replaced a memory is younger, so rows could not be copied in order.
+    "ALTER TABLE memories ADD COLUMN superseded_by INTEGER",
+    "ALTER TABLE memories ADD COLUMN superseded_ms INTEGER",
     """
-    ALTER TABLE memories ADD COLUMN superseded_by INTEGER
-        REFERENCES memories (sequence) ON DELETE SET NULL
+    CREATE TRIGGER nothing_is_superseded_by_what_is_gone AFTER DELETE ON memories
+    BEGIN UPDATE memories SET superseded_by = NULL WHERE superseded_by = OLD.sequence; END
     """,
     # What others witnessed: the effective confidence over the one that the writer asserted.
     "ALTER TABLE memories ADD COLUMN evidence REAL NOT NULL DEFAULT 1.0",
@@ -193,7 +198,7 @@ _VERSION_5: Final = (
         checked_ms INTEGER,
         unavailable_since_ms INTEGER,
         PRIMARY KEY (sequence, anchor)
-    ) STRICT, WITHOUT ROWID
+    ) STRICT
     """,
     "CREATE INDEX anchors_by_target ON anchors (anchor)",
     """
@@ -203,7 +208,7 @@ _VERSION_5: Final = (
         digest BLOB NOT NULL,
         result TEXT,
         at_ms INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID
+    ) STRICT
     """,
     """
     CREATE TABLE tunnels (

@@ -162,6 +162,7 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
     sequence: int,
     created_ms: int,
     updated_ms: int,
+    evidence: float,
     words: dict[int, WordMatch],
     cosines: dict[int, float],
     floor: float,
@@ -172,6 +173,7 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
     return Candidate(
         sequence=sequence,
         updated_ms=updated_ms,
+        evidence=evidence,
         coverage=match.coverage if match else 0.0,
         words=match.words if match else (),
         cosine=cosine,

@@ -11,8 +11,8 @@ import json
 from typing import Final
 
 from .models import Caller, Layer, Memory, Scope, Status
+from .transaction import MemoryChange
 from .visibility import sees
-from .writer import MemoryChange
 
 MEMORIES_KEPT: Final = 200
 """The newest critical memories of each owner; a budget holds far fewer."""

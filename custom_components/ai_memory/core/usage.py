@@ -5,7 +5,7 @@ and once more at the end. A crash may lose the last few counts, never a memory.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +21,16 @@ class _Use:
     returned: int = 0
     fetched: int = 0
     last_used_ms: int = 0
+    last_returned_ms: int | None = None
+    last_fetched_ms: int | None = None
+
+    def add(self, other: "_Use") -> None:
+        """Sum up with other uses of the same memory."""
+        self.returned += other.returned
+        self.fetched += other.fetched
+        self.last_used_ms = max(self.last_used_ms, other.last_used_ms)
+        self.last_returned_ms = _later(self.last_returned_ms, other.last_returned_ms)
+        self.last_fetched_ms = _later(self.last_fetched_ms, other.last_fetched_ms)
 
 
 class UsageLog:
@@ -33,12 +43,14 @@ class UsageLog:
 
     def returned(self, sequences: Iterable[int], at: datetime) -> None:
         """Note memories that a search returned."""
+        at_ms = milliseconds(at)
         for sequence in sequences:
-            self._note(sequence, at).returned += 1
+            self._note(sequence, _Use(1, 0, at_ms, last_returned_ms=at_ms))
 
     def fetched(self, sequence: int, at: datetime) -> None:
         """Note a memory that was asked for by id."""
-        self._note(sequence, at).fetched += 1
+        at_ms = milliseconds(at)
+        self._note(sequence, _Use(0, 1, at_ms, last_fetched_ms=at_ms))
 
     async def flush(self) -> None:
         """Write what was noted; on failure it is kept for the next time. Raises StorageError."""
@@ -46,13 +58,7 @@ class UsageLog:
         if not batch:
             return
         rows: list[dict[str, SqlValue]] = [
-            {
-                "sequence": sequence,
-                "returned": use.returned,
-                "fetched": use.fetched,
-                "last_used_ms": use.last_used_ms,
-            }
-            for sequence, use in batch.items()
+            {"sequence": sequence, **asdict(use)} for sequence, use in batch.items()
         ]
         try:
             async with self._database.transaction() as connection:
@@ -61,14 +67,13 @@ class UsageLog:
             self._put_back(batch)
             raise
 
-    def _note(self, sequence: int, at: datetime) -> _Use:
-        use = self._pending.setdefault(sequence, _Use())
-        use.last_used_ms = max(use.last_used_ms, milliseconds(at))
-        return use
+    def _note(self, sequence: int, use: _Use) -> None:
+        self._pending.setdefault(sequence, _Use()).add(use)
 
     def _put_back(self, batch: dict[int, _Use]) -> None:
         for sequence, use in batch.items():
-            newer = self._pending.setdefault(sequence, _Use())
-            newer.returned += use.returned
-            newer.fetched += use.fetched
-            newer.last_used_ms = max(newer.last_used_ms, use.last_used_ms)
+            self._note(sequence, use)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    return max((at_ms for at_ms in (one, other) if at_ms is not None), default=None)

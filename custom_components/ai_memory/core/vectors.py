@@ -40,21 +40,23 @@ _KNOWN: Final = "SELECT vector FROM embeddings WHERE digest = ? AND fingerprint 
 _MISSING: Final = """
     SELECT m.sequence, m.revision, m.content FROM memories m
     LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
-    WHERE e.sequence IS NULL AND m.sequence > :after
+    WHERE e.sequence IS NULL AND m.sequence > :after AND m.status <> 'deleted'
     ORDER BY m.sequence LIMIT :limit
 """
 _MISSING_COUNT: Final = """
     SELECT (SELECT count(*) FROM memories)
+        - (SELECT count(*) FROM memories WHERE deleted_ms IS NOT NULL)
         - (SELECT count(*) FROM embeddings WHERE fingerprint = ?)
 """
 _COMMON_CONTENTS: Final = """
-    SELECT content FROM memories WHERE scope = 'common' ORDER BY sequence
+    SELECT content FROM memories
+    WHERE scope = 'common' AND status IN ('active', 'candidate') ORDER BY sequence
 """
 _MISSING_AMONG: Final = """
     SELECT m.sequence, m.revision, m.content FROM json_each(:sequences) wanted
     CROSS JOIN memories m ON m.sequence = wanted.value
     LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
-    WHERE e.sequence IS NULL
+    WHERE e.sequence IS NULL AND m.status <> 'deleted'
 """
 _CURRENT_COUNT: Final = "SELECT count(*) FROM embeddings WHERE fingerprint = ?"
 # The digest of a text is as good as random: its index gives a sample of all.
@@ -114,7 +116,7 @@ async def store(
 
 
 async def discard(connection: aiosqlite.Connection, sequence: int) -> None:
-    """Drop the vector of a memory whose text changed."""
+    """Drop the vector of a memory that changed its text or was forgotten."""
     await connection.execute("DELETE FROM embeddings WHERE sequence = ?", (sequence,))
 
 
@@ -211,7 +213,7 @@ def read(
 
 
 def load_common_contents(path: Path) -> list[str]:
-    """Return the content of every common memory; blocking. Raises StorageError."""
+    """Return the content of every live common memory; blocking. Raises StorageError."""
     with _reading(path) as connection:
         return [content for (content,) in connection.execute(_COMMON_CONTENTS)]
 

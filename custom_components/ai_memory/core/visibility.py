@@ -27,18 +27,10 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
     Common memories are everyone's. A private one is its owner's: the agent's, and where a person
     was known when it was stored, that person's with that agent only.
     """
-    reach = _within(caller.reach)
+    reach, owned = _within(caller.reach), owned_by(caller, "m")
     statuses = ", ".join(f"'{status.value}'" for status in sorted(filters.statuses))
-    conditions = [f"m.status IN ({statuses})", reach.sql]
-    parameters = dict(reach.parameters)
-    if caller.agent is None and caller.provider is None:
-        conditions.append("m.scope = 'common'")
-    else:
-        conditions.append(
-            "(m.scope = 'common' OR (m.owner_agent IN (:agent, :provider)"
-            " AND (m.owner_user IS NULL OR m.owner_user = :user)))"
-        )
-        parameters |= {"agent": caller.agent, "provider": caller.provider, "user": caller.user}
+    conditions = [f"m.status IN ({statuses})", reach.sql, owned.sql]
+    parameters = reach.parameters | owned.parameters
     place = []
     for column, value in (("w.name", filters.wing), ("r.name", filters.room)):
         if value is not None:
@@ -59,6 +51,17 @@ def visible_to(caller: Caller, filters: Filters) -> Clause:
         conditions.append("m.scope = :filter_m")
         parameters["filter_m"] = filters.scope
     return Clause(" AND ".join(conditions), parameters)
+
+
+def owned_by(caller: Caller, table: str) -> Clause:
+    """Return the condition that a row with a scope and owners is common or the caller's own."""
+    if caller.agent is None and caller.provider is None:
+        return Clause(f"{table}.scope = 'common'", {})
+    return Clause(
+        f"({table}.scope = 'common' OR ({table}.owner_agent IN (:agent, :provider)"
+        f" AND ({table}.owner_user IS NULL OR {table}.owner_user = :user)))",
+        {"agent": caller.agent, "provider": caller.provider, "user": caller.user},
+    )
 
 
 def _within(reach: Reach) -> Clause:

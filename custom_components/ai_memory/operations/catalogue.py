@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import AccessDeniedError, Caller, MemoryManager
-from . import memories
+from . import memories, protocol
 from .operation import Operation
 from .parameters import Arguments, parse_arguments
 from .replies import Reply
 
 CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
-    {operation.name: operation for operation in (*memories.OPERATIONS,)}
+    {operation.name: operation for operation in (*memories.OPERATIONS, *protocol.OPERATIONS)}
 )
 
 

@@ -3,15 +3,20 @@
 from dataclasses import replace
 from typing import Final
 
-from ..core import Access, Caller, Layer, MemoryChanges, MemoryManager, NewMemory
+from ..core import Access, Caller, Layer, MemoryChanges, MemoryManager, NewMemory, Status
 from .operation import (
+    CONFIDENCE,
     DRY_RUN,
+    EXPIRES,
     LAYER,
     MEMORY_ID,
     PIN,
+    REVISION,
     ROOM,
     SCOPE,
+    STATUS,
     SUMMARY,
+    TYPE,
     WING,
     Operation,
     filters_of,
@@ -19,6 +24,7 @@ from .operation import (
     limited,
     required,
     scope_of,
+    status_of,
 )
 from .parameters import Kind, Parameter, Values
 from .replies import (
@@ -47,6 +53,11 @@ async def _add(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
         scope=scope_of(values),
         layer=layer_of(values) or Layer.STANDARD,
         pinned=bool(values.flag("pin")),
+        type=values.text("type"),
+        status=status_of(values) or Status.ACTIVE,
+        confidence=1.0 if (told := values.number("confidence")) is None else told,
+        expires=values.expiry("expires"),
+        supersedes=values.text("supersedes"),
     )
     return add_reply(await manager.add(caller, new))
 
@@ -62,12 +73,16 @@ async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply
 
 
 async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    filters = filters_of(values)
+    if values.flag("history"):
+        filters = replace(filters, statuses=(Status.ACTIVE, Status.SUPERSEDED))
     result = await manager.search(
         caller,
-        filters_of(values),
+        filters,
         values.given("query"),
         values.whole("limit") or SEARCH_LIMIT_DEFAULT,
         values.number("min_score"),
+        counted=not values.flag("recall"),
     )
     return search_reply(result)
 
@@ -81,9 +96,13 @@ async def _update(manager: MemoryManager, caller: Caller, values: Values) -> Rep
         scope=scope_of(values),
         layer=layer_of(values),
         pinned=values.flag("pin"),
+        type=values.text("type"),
+        status=status_of(values),
+        confidence=values.number("confidence"),
+        expires=values.expiry("expires"),
     )
-    memory_id = values.given("memory_id")
-    return update_reply(await manager.update(caller, memory_id, changes))
+    memory_id, revision = values.given("memory_id"), values.whole("revision")
+    return update_reply(await manager.update(caller, memory_id, changes, revision))
 
 
 async def _maintain(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -109,6 +128,11 @@ OPERATIONS: Final = (
             ROOM,
             replace(LAYER, default=int(Layer.STANDARD)),
             PIN,
+            EXPIRES,
+            Parameter(name="supersedes", description="id of the memory it replaces"),
+            TYPE,
+            STATUS,
+            CONFIDENCE,
         ),
         access=Access.WRITE,
         handler=_add,
@@ -147,6 +171,18 @@ OPERATIONS: Final = (
                 minimum=0,
                 maximum=1,
             ),
+            Parameter(
+                name="history",
+                kind=Kind.BOOLEAN,
+                default=False,
+                description="also what was replaced",
+            ),
+            Parameter(
+                name="recall",
+                kind=Kind.BOOLEAN,
+                default=False,
+                description="count no use of what is found",
+            ),
         ),
         access=Access.READ,
         handler=_search,
@@ -164,6 +200,11 @@ OPERATIONS: Final = (
             SCOPE,
             LAYER,
             PIN,
+            EXPIRES,
+            TYPE,
+            STATUS,
+            CONFIDENCE,
+            REVISION,
         ),
         access=Access.WRITE,
         handler=_update,

@@ -8,7 +8,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..core import Access, Caller, Filters, Layer, MemoryManager, Scope
+from ..core import (
+    LIVE,
+    MEMORY_TYPES,
+    Access,
+    Caller,
+    Filters,
+    Layer,
+    MemoryManager,
+    Scope,
+    Status,
+)
 from .parameters import Kind, Parameter, Values
 from .replies import Reply
 
@@ -49,6 +59,21 @@ LAYER: Final = Parameter(
     maximum=max(Layer),
 )
 PIN: Final = Parameter(name="pin", kind=Kind.BOOLEAN, description="keep it in its layer for good")
+TYPE: Final = Parameter(name="type", kind=Kind.CHOICE, choices=MEMORY_TYPES)
+STATUS: Final = Parameter(
+    name="status", kind=Kind.CHOICE, choices=tuple(status.value for status in LIVE)
+)
+CONFIDENCE: Final = Parameter(name="confidence", kind=Kind.NUMBER, minimum=0, maximum=1)
+EXPIRES: Final = Parameter(
+    name="expires", kind=Kind.EXPIRY, description="day or time it is forgotten after, or never"
+)
+REVISION: Final = Parameter(
+    name="revision",
+    kind=Kind.INTEGER,
+    description="only if it still is at this revision",
+    minimum=1,
+    maximum=2**53,
+)
 DRY_RUN: Final = Parameter(name="dry_run", kind=Kind.BOOLEAN, default=False)
 
 
@@ -72,6 +97,12 @@ def layer_of(values: Values) -> Layer | None:
     """Return the layer that was asked for."""
     value = values.whole("layer")
     return None if value is None else Layer(value)
+
+
+def status_of(values: Values) -> Status | None:
+    """Return the status that was asked for."""
+    value = values.text("status")
+    return None if value is None else Status(value)
 
 
 def filters_of(values: Values) -> Filters:

@@ -6,14 +6,16 @@ selectors, tool parameters) from the same description. Nothing here imports Home
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from ..core import InvalidInputError
+from ..core import Expiry, InvalidInputError, Never
 
-type Value = str | int | float | datetime | tuple[str, ...] | Mapping[str, object] | None
+type Value = (
+    str | int | float | date | datetime | Never | tuple[str, ...] | Mapping[str, object] | None
+)
 type Arguments = Mapping[str, object]
 
 
@@ -26,6 +28,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     TIME = "time"
+    EXPIRY = "expiry"
     TEXTS = "texts"
     OBJECT = "object"
 
@@ -94,6 +97,18 @@ class Parameter:
         except ValueError:
             raise InvalidInputError("not_a_time", field=self.name) from None
 
+    def as_expiry(self, raw: object) -> Expiry:
+        """Return a moment, a day, or never. Raises InvalidInputError."""
+        if isinstance(raw, date):
+            return raw
+        text = raw.strip() if isinstance(raw, str) else ""
+        if text.lower() == Never.NEVER.value:
+            return Never.NEVER
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            return self.as_time(text)
+
     def as_texts(self, raw: object) -> tuple[str, ...]:
         """Return a list of texts, or one text as a list of one. Raises InvalidInputError."""
         listed = [raw] if isinstance(raw, str) else raw
@@ -144,6 +159,7 @@ _PARSERS: Final[Mapping[Kind, Callable[[Parameter, object], Value]]] = MappingPr
         Kind.NUMBER: Parameter.as_number,
         Kind.BOOLEAN: Parameter.as_boolean,
         Kind.TIME: Parameter.as_time,
+        Kind.EXPIRY: Parameter.as_expiry,
         Kind.TEXTS: Parameter.as_texts,
         Kind.OBJECT: Parameter.as_object,
     }
@@ -184,6 +200,11 @@ class Values:
         """Return a moment, naive where it was given without an offset."""
         value = self.held[name]
         return value if isinstance(value, datetime) else None
+
+    def expiry(self, name: str) -> Expiry | None:
+        """Return when something lapses, or that it never does."""
+        value = self.held[name]
+        return value if isinstance(value, date | Never) else None
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts."""

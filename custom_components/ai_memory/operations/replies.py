@@ -14,18 +14,24 @@ from ..core import (
     MoveReason,
     SearchResult,
     UpdateResult,
+    Version,
+    Witnessed,
     sees,
 )
 
 MOVES_TOLD: Final = 1_000
+CONFIDENCE_DIGITS: Final = 4
 
 type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
 type Reply = dict[str, JsonValue]
 
 
 def memory_reply(memory: Memory) -> Reply:
-    """Return a memory with everything a caller may know of it."""
-    return {
+    """Return a memory with everything a caller may know of it.
+
+    When it lapses, what replaced it and how far witnesses moved its confidence, where they do.
+    """
+    reply: Reply = {
         "id": memory.id,
         "content": memory.content,
         "summary": memory.summary,
@@ -45,11 +51,18 @@ def memory_reply(memory: Memory) -> Reply:
         "source": memory.source,
         "pinned": memory.pinned,
     }
+    if memory.expires is not None:
+        reply["expires"] = memory.expires.isoformat()
+    if memory.superseded_by is not None:
+        reply["superseded_by"] = memory.superseded_by
+    if memory.evidence != 1:
+        reply["effective_confidence"] = round(memory.effective_confidence, CONFIDENCE_DIGITS)
+    return reply
 
 
 def add_reply(result: AddResult) -> Reply:
     """Return what became of a new memory and what had to go for it."""
-    return {
+    reply: Reply = {
         "result": "refreshed" if result.refreshed else "added",
         "memory": memory_reply(result.memory),
         "evicted": [
@@ -57,6 +70,9 @@ def add_reply(result: AddResult) -> Reply:
         ],
         "evicted_count": result.evicted_count,
     }
+    if result.superseded is not None:
+        reply["superseded"] = result.superseded.id
+    return reply
 
 
 def update_reply(result: UpdateResult) -> Reply:
@@ -107,3 +123,30 @@ def maintain_reply(caller: Caller, moves: list[LayerMove], *, dry_run: bool) -> 
 def delete_reply(memory_ids: tuple[str, ...]) -> Reply:
     """Return what was deleted."""
     return {"result": "deleted", "deleted": len(memory_ids), "memory_ids": list(memory_ids)}
+
+
+def witnessed_reply(witnessed: Witnessed) -> Reply:
+    """Return how far a memory can be relied on after a witness."""
+    return {
+        "result": "witnessed",
+        "memory": memory_reply(witnessed.memory),
+        "proof_count": witnessed.tally.proofs,
+        "refutation_count": witnessed.tally.refutations,
+        "effective_confidence": round(witnessed.memory.effective_confidence, CONFIDENCE_DIGITS),
+    }
+
+
+def history_reply(versions: list[Version]) -> Reply:
+    """Return what a memory says and said before, newest first."""
+    told: list[JsonValue] = [
+        {
+            "memory_id": version.memory_id,
+            "content": version.content,
+            "summary": version.summary,
+            "status": version.status.value,
+            "since": version.since.isoformat(),
+            "until": version.until.isoformat() if version.until else None,
+        }
+        for version in versions
+    ]
+    return {"versions": told, "count": len(told)}

@@ -1,0 +1,101 @@
+"""Changing a memory in place: its text, its place, who sees it, and how it stands.
+
+The manager runs ``update`` in a transaction. A text that is replaced stays as history, seen by
+those who could see it then.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from . import evidence, expiry, history, memories, palace, vectors
+from .additions import owner
+from .errors import InvalidInputError
+from .models import Action, Memory, MemoryChanges, Never, Status
+from .restatement import restatement_digest
+from .supersession import owner_of
+from .transaction import Transaction, Written
+from .vector_index import Vector
+from .visibility import SqlValue
+
+_FIELDS: Final = (
+    "content",
+    "summary",
+    "wing",
+    "room",
+    "scope",
+    "layer",
+    "pinned",
+    "type",
+    "status",
+    "confidence",
+)
+
+
+async def update(
+    write: Transaction,
+    memory_id: str,
+    changes: MemoryChanges,
+    vector: Vector | None,
+    revision: int | None,
+) -> tuple[Memory, list[Written]]:
+    """Change a live memory that the caller may see; writes nothing where nothing would change.
+
+    ``changes`` are cleaned. Raises NotFoundError, ConflictError at another revision than the one
+    given, and InvalidInputError where the memory was replaced or another one says the same.
+    """
+    before = await write.memory(memory_id, revision)
+    if before.status is Status.SUPERSEDED:
+        raise InvalidInputError("already_superseded", id=before.id)
+    wanted = _changed(before, changes)
+    if wanted == before:
+        return before, []
+    values = await _values(write, before, wanted)
+    known = await memories.restated(write.connection, values)
+    if known is not None and known != before.sequence:
+        other = await memories.by_sequence(write.connection, known)
+        raise InvalidInputError("already_known", id=other.id)
+    if wanted.content != before.content:
+        await history.keep(write, before)
+    after = await memories.update(write.connection, before, values)
+    if after.content == before.content:
+        return after, [await write.record(Action.UPDATED, [(before, after)])]
+    await vectors.discard(write.connection, after.sequence)
+    await write.store_vector(after, vector)
+    return after, [await write.record(Action.UPDATED, [(before, after)], vector)]
+
+
+async def _values(write: Transaction, before: Memory, wanted: Memory) -> dict[str, SqlValue]:
+    """Return what is to be stored. Raises AccessDeniedError and InvalidInputError."""
+    write.check_reach(wanted.wing)
+    place = await palace.ensure_place(write.connection, wanted.wing, wanted.room, write.now_ms)
+    owned = owner_of(before)
+    if wanted.scope is not before.scope:
+        owned = owner(write.caller, wanted.scope)
+    factor = before.evidence
+    if wanted.confidence != before.confidence:
+        factor = await evidence.factor(write.connection, before.sequence, wanted.confidence)
+    return {
+        "content": wanted.content,
+        "summary": wanted.summary,
+        "restatement": restatement_digest(wanted.content),
+        "room_id": place.room_id,
+        "scope": wanted.scope,
+        "layer": wanted.layer,
+        "pinned": wanted.pinned,
+        "type": wanted.type,
+        "status": wanted.status,
+        "confidence": wanted.confidence,
+        "expires_ms": expiry.stored(wanted.expires),
+        "evidence": factor,
+        "now_ms": write.now_ms,
+        **owned,
+    }
+
+
+def _changed(before: Memory, changes: MemoryChanges) -> Memory:
+    """Return the memory as the changes want it, None leaving a field as it is."""
+    fields = {name: value for name in _FIELDS if (value := getattr(changes, name)) is not None}
+    if changes.expires is not None:
+        expires = None if isinstance(changes.expires, Never) else changes.expires
+        fields["expires"] = expires
+    return replace(before, **fields)
