@@ -94,6 +94,13 @@ async def test_the_event_entity_tells_each_change(
         "deleted",
         "evicted",
         "moved",
+        "superseded",
+        "corroborated",
+        "contradicted",
+        "forgotten",
+        "restored",
+        "lapsed",
+        "purged",
     ]
 
 

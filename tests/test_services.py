@@ -202,7 +202,7 @@ async def test_a_failing_database_is_an_error_of_home_assistant(
     def full(*_args: object) -> None:
         raise StorageError("disk_full", path="/x")
 
-    monkeypatch.setattr("custom_components.ai_memory.core.writer.memories.insert", full)
+    monkeypatch.setattr("custom_components.ai_memory.core.additions.memories.insert", full)
     with pytest.raises(HomeAssistantError) as failed:
         await _call(hass, "add_memory", text="A fact")
     assert not isinstance(failed.value, ServiceValidationError)
