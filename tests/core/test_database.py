@@ -263,12 +263,16 @@ async def test_a_failing_migration_step_is_undone(
 async def test_a_cancelled_write_is_finished_and_counted(
     memory: MemoryManager, anna: Caller
 ) -> None:
-    write = asyncio.create_task(memory.add(anna, NewMemory(content="The bins go out on Monday")))
-    while not memory.commits._running:
-        await asyncio.sleep(0)
-    write.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await write
+    async with memory._database.writing():
+        await asyncio.sleep(0.1)
+        others = set(memory.commits._running)
+        new = NewMemory(content="The bins go out on Monday")
+        write = asyncio.create_task(memory.add(anna, new))
+        while not memory.commits._running - others:
+            await asyncio.sleep(0)
+        write.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await write
     await asyncio.gather(*memory.commits._running)
     assert memory.counts().total == 1
     assert (await memory.latest(anna, Filters(), 5)).total == 1
