@@ -34,7 +34,9 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
     assert set(hass.services.async_services_for_domain(DOMAIN)) == {
         "add_memory",
         "delete_memory",
+        "export_memories",
         "get_memory",
+        "import_memories",
         "list_memories",
         "maintain",
         "search_memory",

@@ -20,7 +20,8 @@ from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
 from custom_components.ai_memory.operations import Parameter, Publication
 from custom_components.ai_memory.operations.parameters import Kind
-from custom_components.ai_memory.services import ATTR_AGENT_ID, SERVICES, takes_agent
+from custom_components.ai_memory.service_files import ATTR_PATH
+from custom_components.ai_memory.services import ATTR_AGENT_ID, SERVICES, takes_agent, takes_path
 from custom_components.ai_memory.takeover import TAKEN_OVER_ISSUE
 
 type Texts = dict[str, str]
@@ -80,7 +81,8 @@ def _fields(service: Publication) -> dict[str, Parameter]:
     """Return the fields of a service as the code takes them."""
     fields = {parameter.name: parameter for parameter in service.parameters()}
     agent = {ATTR_AGENT_ID: Parameter(name=ATTR_AGENT_ID)} if takes_agent(service) else {}
-    return fields | agent
+    path = {ATTR_PATH: Parameter(name=ATTR_PATH)} if takes_path(service) else {}
+    return fields | agent | path
 
 
 PUBLISHED: Final = {service.name: _fields(service) for service in SERVICES}

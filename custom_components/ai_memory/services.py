@@ -1,11 +1,13 @@
 """The services of automations and scripts: a door to the catalogue.
 
 Each service is a publication of one operation with a reply of ``operations.replies``. What a
-service stores is common. ``agent_id`` makes a call on behalf of that agent, so that its private
-memories are seen too. Texts given to a service pass through Home Assistant's event bus and traces.
+service stores is common, unless an import says otherwise. ``agent_id`` makes a call on behalf of
+that agent, so that its private memories are seen too. Texts given to a service pass through Home
+Assistant's event bus and traces.
 """
 
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, Final
 
 from homeassistant.core import (
@@ -17,11 +19,20 @@ from homeassistant.core import (
 )
 from homeassistant.exceptions import ServiceValidationError
 
+from . import service_files
 from .const import DOMAIN
-from .core import AiMemoryError, Caller, Scope, clean_text
+from .core import (
+    HOME_ACCESS,
+    Access,
+    AiMemoryError,
+    Caller,
+    Reach,
+    Scope,
+    clean_text,
+)
 from .failures import home_assistant_error
 from .ha_compat import vol
-from .operations import Publication
+from .operations import Narrowing, Publication
 from .runtime import loaded_entry
 
 ATTR_AGENT_ID: Final = "agent_id"
@@ -58,6 +69,20 @@ SERVICES: Final = (
         operation_name="delete",
         offered=("memory_id", "wing", "room", "scope"),
     ),
+    Publication(
+        name="export_memories",
+        operation_name="export",
+        offered=("format", "wing", "room", "scope", "all_owners"),
+    ),
+    Publication(
+        name="import_memories",
+        operation_name="import",
+        offered=("text", "format", "wing", "room", "scope", "dry_run"),
+        narrowed={
+            "text": Narrowing(elsewhere=True),
+            "scope": Narrowing(default=Scope.COMMON.value),
+        },
+    ),
     Publication(name="maintain", operation_name="maintain", offered=("dry_run",)),
 )
 
@@ -86,12 +111,35 @@ def service_schema(publication: Publication) -> vol.Schema:
     }
     if takes_agent(publication):
         fields[vol.Optional(ATTR_AGENT_ID)] = str
+    if takes_path(publication):
+        fields[vol.Optional(service_files.ATTR_PATH)] = str
     return vol.Schema(fields)
 
 
 def takes_agent(publication: Publication) -> bool:
     """Return whether a service can be called on behalf of an agent."""
     return "scope" not in publication.fixed and publication.operation_name != "maintain"
+
+
+def takes_path(publication: Publication) -> bool:
+    """Return whether a service can use a file instead of a text."""
+    return publication.operation_name in {"export", "import"}
+
+
+async def _caller(call: ServiceCall, publication: Publication) -> Caller:
+    """Return on whose behalf a service was called; an automation has no user."""
+    agent = clean_text(call.data.get(ATTR_AGENT_ID, ""), ATTR_AGENT_ID, AGENT_ID_LIMIT)
+    user_id = call.context.user_id
+    caller = Caller(source="service", agent=agent or None, user=user_id)
+    if not takes_path(publication):
+        return caller
+    if user_id is None:
+        return replace(caller, access=HOME_ACCESS | {Access.EXPORT})
+    user = await call.hass.auth.async_get_user(user_id)
+    if user is None or not user.is_admin:
+        return caller
+    whole = HOME_ACCESS | {Access.EXPORT, Access.ADMIN}
+    return replace(caller, access=whole, reach=Reach(workshop=True))
 
 
 def _handler(
@@ -102,9 +150,11 @@ def _handler(
         if entry is None:
             raise ServiceValidationError(translation_domain=DOMAIN, translation_key="not_loaded")
         try:
-            agent = clean_text(call.data.get(ATTR_AGENT_ID, ""), ATTR_AGENT_ID, AGENT_ID_LIMIT)
-            caller = Caller(source="service", agent=agent or None, user=call.context.user_id)
-            return await publication.run(entry.runtime_data.manager, caller, call.data)
+            caller = await _caller(call, publication)
+            manager = entry.runtime_data.manager
+            if takes_path(publication):
+                return await service_files.run(call.hass, publication, manager, caller, call.data)
+            return await publication.run(manager, caller, call.data)
         except AiMemoryError as err:
             raise home_assistant_error(err) from err
 

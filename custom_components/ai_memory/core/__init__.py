@@ -20,6 +20,7 @@ from .integrity import Salvaged
 from .layers import LayerMove, LayerRules, MoveReason
 from .manager import MemoryManager
 from .models import (
+    HOME_ACCESS,
     LIVE,
     MEMORY_TYPES,
     Access,
@@ -57,6 +58,7 @@ from .visibility import sees
 
 __all__ = [
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
+    "HOME_ACCESS",
     "LIVE",
     "MEMORY_TYPES",
     "SCHEMA_VERSION",

@@ -51,6 +51,7 @@ from .search import MemorySearch
 from .standing_context import MEMORIES_KEPT, StandingContext
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
+from .transfer.transfers import Transfers
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
@@ -127,6 +128,9 @@ class MemoryManager:
         )
         self.lifecycle: Final = Lifecycle(database, self.commits, clock, retention_deleted_days)
         self._usage = UsageLog(database)
+        self.transfers: Final = Transfers(
+            database, self.commits, clock, self._flush_usage, lambda: self._max_entries
+        )
         self._usage_noted = asyncio.Event()
         self.taken_over: TakenOver | None = None
         """What this start took over from the integration before, if anything."""

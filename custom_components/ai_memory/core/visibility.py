@@ -21,13 +21,15 @@ class Clause:
     parameters: dict[str, SqlValue]
 
 
-def visible_to(caller: Caller, filters: Filters) -> Clause:
+def visible_to(caller: Caller, filters: Filters, *, all_owners: bool = False) -> Clause:
     """Return the condition that a memory is within reach, visible and in the filters.
 
     Common memories are everyone's. A private one is its owner's: the agent's, and where a person
-    was known when it was stored, that person's with that agent only.
+    was known when it was stored, that person's with that agent only. ``all_owners`` admits those of
+    everybody, for an administrator who takes the whole memory out or brings it in.
     """
-    reach, owned = _within(caller.reach), owned_by(caller, "m")
+    reach = _within(caller.reach)
+    owned = Clause("1", {}) if all_owners else owned_by(caller, "m")
     statuses = ", ".join(f"'{status.value}'" for status in sorted(filters.statuses))
     conditions = [f"m.status IN ({statuses})", reach.sql, owned.sql]
     parameters = reach.parameters | owned.parameters

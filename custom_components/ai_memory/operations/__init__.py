@@ -5,6 +5,7 @@ from .operation import Operation
 from .parameters import Kind, Parameter
 from .publication import Narrowing, Publication
 from .replies import Reply
+from .transfer import export_into
 
 __all__ = [
     "CATALOGUE",
@@ -14,5 +15,6 @@ __all__ = [
     "Parameter",
     "Publication",
     "Reply",
+    "export_into",
     "run",
 ]

@@ -9,14 +9,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ..core import AccessDeniedError, Caller, MemoryManager
-from . import memories, protocol
-from .operation import Operation
-from .parameters import Arguments, parse_arguments
+from ..core import Caller, MemoryManager
+from . import memories, protocol, transfer
+from .operation import Operation, checked
+from .parameters import Arguments
 from .replies import Reply
 
 CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
-    {operation.name: operation for operation in (*memories.OPERATIONS, *protocol.OPERATIONS)}
+    {
+        operation.name: operation
+        for operation in (*memories.OPERATIONS, *protocol.OPERATIONS, *transfer.OPERATIONS)
+    }
 )
 
 
@@ -24,7 +27,4 @@ async def run(
     manager: MemoryManager, operation: Operation, caller: Caller, arguments: Arguments
 ) -> Reply:
     """Check access and arguments, then run the operation. Raises AiMemoryError."""
-    if operation.access not in caller.access:
-        raise AccessDeniedError("access_denied", access=operation.access.value)
-    parsed = parse_arguments(operation.parameters, arguments)
-    return await operation.handler(manager, caller, parsed)
+    return await operation.handler(manager, caller, checked(operation, caller, arguments))

@@ -12,6 +12,7 @@ from ..core import (
     LIVE,
     MEMORY_TYPES,
     Access,
+    AccessDeniedError,
     Caller,
     Filters,
     Layer,
@@ -19,7 +20,7 @@ from ..core import (
     Scope,
     Status,
 )
-from .parameters import Kind, Parameter, Values
+from .parameters import Arguments, Kind, Parameter, Values, parse_arguments
 from .replies import Reply
 
 type Handler = Callable[[MemoryManager, Caller, Values], Awaitable[Reply]]
@@ -41,7 +42,7 @@ class Operation:
     @property
     def read_only(self) -> bool:
         """Whether it changes nothing that a caller could notice."""
-        return self.access is Access.READ
+        return self.access in {Access.READ, Access.EXPORT}
 
 
 MEMORY_ID: Final = Parameter(name="memory_id")
@@ -75,6 +76,16 @@ REVISION: Final = Parameter(
     maximum=2**53,
 )
 DRY_RUN: Final = Parameter(name="dry_run", kind=Kind.BOOLEAN, default=False)
+
+
+def checked(operation: Operation, caller: Caller, arguments: Arguments) -> Values:
+    """Return the arguments of a call that the caller may make.
+
+    Raises AccessDeniedError and InvalidInputError.
+    """
+    if operation.access not in caller.access:
+        raise AccessDeniedError("access_denied", access=operation.access.value)
+    return parse_arguments(operation.parameters, arguments)
 
 
 def required(parameter: Parameter) -> Parameter:

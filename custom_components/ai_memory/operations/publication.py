@@ -19,6 +19,8 @@ class Narrowing:
     """Stricter terms for one parameter; what is left out stays as the operation has it."""
 
     required: bool = False
+    elsewhere: bool = False
+    """Whether the door may take the value from elsewhere, so that nobody has to give it."""
     default: Value = None
     maximum: float | None = None
 
@@ -26,7 +28,7 @@ class Narrowing:
         """Return the parameter on these terms."""
         return replace(
             parameter,
-            required=self.required or parameter.required,
+            required=(self.required or parameter.required) and not self.elsewhere,
             default=parameter.default if self.default is None else self.default,
             maximum=parameter.maximum if self.maximum is None else self.maximum,
         )

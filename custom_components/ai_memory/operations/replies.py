@@ -18,6 +18,7 @@ from ..core import (
     Witnessed,
     sees,
 )
+from ..core.transfer import ImportReport
 
 MOVES_TOLD: Final = 1_000
 CONFIDENCE_DIGITS: Final = 4
@@ -117,6 +118,23 @@ def maintain_reply(caller: Caller, moves: list[LayerMove], *, dry_run: bool) -> 
         "count": len(moves),
         "reasons": counts,
         "moved": seen[:MOVES_TOLD],
+    }
+
+
+def import_reply(report: ImportReport) -> Reply:
+    """Return how much of an import was new, and the first lines that were passed over."""
+    return {
+        "format": report.format.value,
+        "dry_run": report.dry_run,
+        "read": report.read,
+        "added": report.added,
+        "known": report.known,
+        "updated": report.updated,
+        "skipped": report.skipped,
+        "refused": report.refused,
+        "skipped_lines": [
+            {"line": one.line, "reason": one.reason.value} for one in report.skipped_lines
+        ],
     }
 
 

@@ -1,0 +1,127 @@
+"""Making a memory of what a file tells: cleaned, with a place, or refused with a reason.
+
+``importing`` calls ``prepare`` in a worker thread, because finding a place for a long text takes
+time. The same limits hold as for what a caller sends, and nobody imports where they may not write.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from .. import palace
+from ..errors import AiMemoryError
+from ..models import Access, Caller, Memory, Scope, is_workshop
+from ..restatement import restatement_digest
+from ..text_input import (
+    CONTENT_LIMIT_CHARACTERS,
+    SUMMARY_LIMIT_CHARACTERS,
+    check_id,
+    clean_content,
+    clean_text,
+    place_name,
+    wing_name,
+)
+from . import attached
+from .values import ImportedMemory, Skipped, SkipReason
+
+_OWNER_LIMIT_CHARACTERS: Final = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What holds for memories that do not say it themselves; blank ones are chosen."""
+
+    wing: str | None = None
+    room: str | None = None
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A memory as it would be stored; its scope is None where its wing decides.
+
+    ``placed`` says that the file or the caller named the place, not we.
+    """
+
+    told: ImportedMemory
+    content: str
+    summary: str
+    wing: str
+    room: str
+    placed: bool
+    scope: Scope | None
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a memory is; nobody's for a common one."""
+
+    agent: str | None = None
+    user: str | None = None
+
+
+def prepare(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepared | Skipped:
+    """Return the memory as it would be stored, or why it cannot be."""
+    try:
+        return _prepared(told, caller, defaults)
+    except AiMemoryError as err:
+        known = err.key in set(SkipReason)
+        return Skipped(told.line, SkipReason(err.key) if known else SkipReason.INVALID_VALUE)
+
+
+def owner_of(told: ImportedMemory, scope: Scope, caller: Caller) -> Owner | None:
+    """Return whose the memory becomes, None where a private one would be nobody's.
+
+    Only an administrator brings in memories of others; everybody else owns what they import.
+    """
+    if scope is Scope.COMMON:
+        return Owner()
+    if Access.ADMIN in caller.access and told.owner_agent:
+        return Owner(told.owner_agent, told.owner_user)
+    agent = caller.agent or caller.provider
+    return Owner(agent, caller.user) if agent else None
+
+
+def attached_of(told: ImportedMemory, owner: Owner, caller: Caller) -> attached.Attached:
+    """Return what belongs to the memory, in the hands of whoever may have it."""
+    if Access.ADMIN in caller.access:
+        return told.attached
+    agent = owner.agent or caller.agent or caller.provider
+    return attached.owned(told.attached, agent, owner.user if owner.agent else caller.user)
+
+
+def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
+    """Return whether a stored memory has this scope and owner."""
+    return (memory.scope, memory.owner_agent, memory.owner_user) == (
+        scope,
+        owner.agent,
+        owner.user,
+    )
+
+
+def _prepared(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepared | Skipped:
+    content = clean_content(told.content)
+    summary = clean_text(told.summary, "summary", SUMMARY_LIMIT_CHARACTERS)
+    for name in ("owner_agent", "owner_user", "source", "type", "language"):
+        clean_text(getattr(told, name) or "", name, _OWNER_LIMIT_CHARACTERS)
+    for text in attached.texts(told.attached):
+        clean_text(text, "text", CONTENT_LIMIT_CHARACTERS)
+    if told.id is not None:
+        check_id(told.id)
+        if is_workshop(told.wing or "") and not caller.reach.workshop:
+            return Skipped(told.line, SkipReason.WING)
+    wing = wing_name(caller, told.wing or defaults.wing)
+    room = place_name(told.room or defaults.room, "room")
+    chosen = palace.choose_place(wing, room, f"{content} {summary}")
+    if not caller.reach.admits(chosen[0]):
+        return Skipped(told.line, SkipReason.WING)
+    return Prepared(
+        told=told,
+        content=content,
+        summary=summary,
+        wing=chosen[0],
+        room=chosen[1],
+        placed=room is not None,
+        scope=told.scope or defaults.scope,
+        digest=restatement_digest(content),
+    )

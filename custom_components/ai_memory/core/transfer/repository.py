@@ -1,0 +1,265 @@
+"""The statements that only imports and exports need.
+
+``exporting`` reads pages of memories with what no reply tells of them; ``importing`` looks for what
+is known, and writes down what a new memory was before it came here.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+import json
+from typing import Any, Final
+
+import aiosqlite
+
+from .. import memories
+from ..memories import milliseconds
+from ..models import DEFAULT_TYPE, KEPT, LIVE, Caller, Filters, Memory, Scope
+from ..visibility import Clause, SqlValue, visible_to
+from .attached import ANCHORS, LISTS, Attached, AttachedList, Row
+from .own import ExportedMemory
+from .preparing import Owner, Prepared
+from .values import ImportedMemory, Usage
+
+_PAGE: Final = """
+    SELECT m.sequence, m.layered_ms, m.superseded_ms, u.returned, u.fetched, u.last_used_ms,
+        u.last_returned_ms, u.last_fetched_ms
+    FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
+    WHERE m.sequence > :after AND {condition} ORDER BY m.sequence LIMIT :limit
+"""
+_PLACES: Final = """
+    SELECT DISTINCT w.name, r.name
+    FROM memories m JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id
+    WHERE {condition} ORDER BY w.name, r.name
+"""
+_PLACE: Final = """
+    SELECT r.id, w.default_scope FROM wings w LEFT JOIN rooms r ON r.wing_id = w.id AND r.name = ?
+    WHERE w.name = ?
+"""
+_SEQUENCE_OF: Final = "SELECT m.sequence FROM memories m WHERE m.id = ?"
+_STATED: Final = """
+    SELECT m.sequence FROM memories m
+    WHERE m.restatement = :digest AND m.scope = :scope AND m.owner_agent IS :agent
+        AND m.owner_user IS :user AND m.status IN (:status, :status_too)
+        AND m.room_id IN ({rooms})
+    ORDER BY m.sequence LIMIT 1
+"""
+_STATED_THERE: Final = _STATED.format(rooms=":room_id")
+_STATED_ANYWHERE: Final = _STATED.format(rooms="SELECT id FROM rooms")
+_STAMP: Final = """
+    UPDATE memories SET
+        type = :type, status = :status, confidence = :confidence, evidence = :evidence,
+        revision = :revision, created_ms = :created_ms, updated_ms = :updated_ms,
+        layered_ms = :layered_ms, expires_ms = :expires_ms, superseded_ms = :superseded_ms
+    WHERE sequence = :sequence
+"""
+_SET_USAGE: Final = """
+    INSERT INTO usage (
+        sequence, returned, fetched, last_used_ms, last_returned_ms, last_fetched_ms
+    ) VALUES (
+        :sequence, :returned, :fetched, :used_ms, :last_returned_ms, :last_fetched_ms
+    )
+"""
+_LINK: Final = "UPDATE memories SET superseded_by = ? WHERE sequence = ? AND superseded_by IS NULL"
+
+
+def _select_attached(one: AttachedList) -> str:
+    columns = ", ".join(column.stored for column in one.columns)
+    return (
+        f"SELECT sequence, {columns} FROM {one.table}"
+        f" WHERE sequence IN (SELECT value FROM json_each(:listed)) ORDER BY sequence, {columns}"
+    )
+
+
+def _insert_attached(one: AttachedList) -> str:
+    """Return the statement that stores a row unless the very same is there."""
+    columns = ["sequence", *(column.stored for column in one.columns)]
+    same = " AND ".join(f"{column} IS ?{at}" for at, column in enumerate(columns, start=1))
+    if one is ANCHORS:
+        same = "sequence = ?1 AND anchor = ?2"
+    values = ", ".join(f"?{at}" for at in range(1, len(columns) + 1))
+    return (
+        f"INSERT INTO {one.table} ({', '.join(columns)})"
+        f" SELECT {values} WHERE NOT EXISTS (SELECT 1 FROM {one.table} WHERE {same})"
+    )
+
+
+_ATTACHED: Final = tuple(_select_attached(one) for one in LISTS)
+_ATTACH: Final = tuple(_insert_attached(one) for one in LISTS)
+
+
+async def attach(connection: aiosqlite.Connection, sequence: int, attached: Attached) -> None:
+    """Store what belongs to a memory and is not there yet."""
+    for statement, rows in zip(_ATTACH, attached, strict=True):
+        await connection.executemany(statement, [(sequence, *row) for row in rows])
+
+
+async def page(
+    connection: aiosqlite.Connection, clause: Clause, after: int, limit: int
+) -> list[ExportedMemory]:
+    """Return the next memories that the clause admits, in order of sequence."""
+    parameters = clause.parameters | {"after": after, "limit": limit}
+    rows = list(await connection.execute_fetchall(_PAGE.format(condition=clause.sql), parameters))
+    found = await memories.by_sequences(connection, clause, [row[0] for row in rows])
+    belonging = [await _attached(connection, statement, found) for statement in _ATTACHED]
+    return [
+        _exported(
+            found[sequence], values, tuple(tuple(rows.get(sequence, ())) for rows in belonging)
+        )
+        for sequence, *values in rows
+        if sequence in found
+    ]
+
+
+async def places(connection: aiosqlite.Connection, clause: Clause) -> list[tuple[str, str]]:
+    """Return the places that hold memories which the clause admits, by name."""
+    sql = _PLACES.format(condition=clause.sql)
+    rows = await connection.execute_fetchall(sql, clause.parameters)
+    return [(wing, room) for wing, room in rows]
+
+
+async def place(
+    connection: aiosqlite.Connection, wing: str, room: str
+) -> tuple[int | None, Scope | None]:
+    """Return the row of a room and the default scope of its wing, None for what there is not."""
+    rows = list(await connection.execute_fetchall(_PLACE, (room, wing)))
+    if not rows:
+        return None, None
+    room_id, scope = rows[0]
+    return room_id, Scope(scope)
+
+
+async def is_taken(connection: aiosqlite.Connection, memory_id: str) -> bool:
+    """Return whether any memory has the id, whoever may see it; never to be told to a caller."""
+    return bool(list(await connection.execute_fetchall(_SEQUENCE_OF, (memory_id,))))
+
+
+async def by_id(
+    connection: aiosqlite.Connection, caller: Caller, memory_id: str, *, all_owners: bool
+) -> Memory | None:
+    """Return a memory that an export may hold, if the caller may see it."""
+    wanted = Filters(statuses=KEPT)
+    clause = visible_to(caller, wanted, all_owners=all_owners)
+    narrowed = Clause(f"{clause.sql} AND m.id = :id", clause.parameters | {"id": memory_id})
+    return next(iter(await memories.matching(connection, narrowed, 1)), None)
+
+
+async def stated(
+    connection: aiosqlite.Connection,
+    one: Prepared,
+    scope: Scope,
+    owner: Owner,
+    room_id: int | None,
+) -> Memory | None:
+    """Return the memory in the same hands that says the same, None if there is none.
+
+    Where the place was chosen by us it may be in any room: somebody moved it meanwhile.
+    """
+    if one.placed and room_id is None:
+        return None
+    rows = list(
+        await connection.execute_fetchall(
+            _STATED_THERE if one.placed else _STATED_ANYWHERE,
+            {
+                "digest": one.digest,
+                "scope": scope,
+                "agent": owner.agent,
+                "user": owner.user,
+                **_statuses(one),
+                "room_id": room_id,
+            },
+        )
+    )
+    return await memories.by_sequence(connection, rows[0][0]) if rows else None
+
+
+def _statuses(one: Prepared) -> dict[str, SqlValue]:
+    """Return which statuses a memory has that could be this one."""
+    told = one.told.status
+    return dict(zip(("status", "status_too"), LIVE if told in LIVE else (told, told), strict=True))
+
+
+async def stamp(
+    connection: aiosqlite.Connection, sequence: int, values: dict[str, SqlValue]
+) -> Memory:
+    """Give a memory the times, counts and marks that it had where it came from."""
+    await connection.execute(_STAMP, values | {"sequence": sequence})
+    return await memories.by_sequence(connection, sequence)
+
+
+async def set_usage(connection: aiosqlite.Connection, sequence: int, usage: Usage) -> None:
+    """Write down how a new memory was used where it came from, if it was."""
+    if usage.used is None:
+        return
+    await connection.execute(
+        _SET_USAGE,
+        {
+            "sequence": sequence,
+            "returned": usage.returned,
+            "fetched": usage.fetched,
+            "used_ms": milliseconds(usage.used),
+            "last_returned_ms": _ms(usage.last_returned),
+            "last_fetched_ms": _ms(usage.last_fetched),
+        },
+    )
+
+
+async def link(connection: aiosqlite.Connection, links: Sequence[tuple[int, int]]) -> None:
+    """Write down which memories were replaced by which, as pairs of sequences."""
+    rows = [(replacement, sequence) for sequence, replacement in links]
+    await connection.executemany(_LINK, rows)
+
+
+def stamped(told: ImportedMemory, now_ms: int) -> dict[str, SqlValue]:
+    """Return the values of ``stamp``; nothing from another memory is younger than now."""
+    ours = told.id is not None
+    created = _ms(told.created) or now_ms
+    updated = _ms(told.updated) or created
+    layered = _ms(told.layered) or (updated if ours else now_ms)
+    return {
+        "type": told.type or DEFAULT_TYPE,
+        "status": told.status,
+        "confidence": 1.0 if told.confidence is None else told.confidence,
+        "evidence": told.evidence,
+        "revision": told.revision,
+        "created_ms": created if ours else min(created, now_ms),
+        "updated_ms": updated if ours else min(max(created, updated), now_ms),
+        "layered_ms": layered,
+        "expires_ms": _ms(told.expires),
+        "superseded_ms": _ms(told.superseded),
+    }
+
+
+async def _attached(
+    connection: aiosqlite.Connection, statement: str, sequences: Iterable[int]
+) -> dict[int, list[Row]]:
+    """Return the rows of one list by the memory that they belong to."""
+    listed = {"listed": json.dumps(list(sequences))}
+    rows: dict[int, list[Row]] = {}
+    for sequence, *values in await connection.execute_fetchall(statement, listed):
+        rows.setdefault(sequence, []).append(tuple(values))
+    return rows
+
+
+def _exported(memory: Memory, row: Sequence[Any], attached: Attached) -> ExportedMemory:
+    layered, superseded, returned, fetched, used, last_returned, last_fetched = row
+    return ExportedMemory(
+        memory=memory,
+        layered=_moment(layered) or memory.updated,
+        superseded=_moment(superseded),
+        usage=Usage(
+            returned=returned or 0,
+            fetched=fetched or 0,
+            used=_moment(used),
+            last_returned=_moment(last_returned),
+            last_fetched=_moment(last_fetched),
+        ),
+        attached=attached,
+    )
+
+
+def _ms(moment: datetime | None) -> int | None:
+    return None if moment is None else milliseconds(moment)
+
+
+def _moment(value: int | None) -> datetime | None:
+    return None if value is None else datetime.fromtimestamp(value / 1000, UTC)

@@ -1,0 +1,81 @@
+"""Whole memories going out and coming in.
+
+The manager owns the one ``Transfers``; operations call it there. Each batch of an import is a
+transaction of ``commits``, like every other write.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
+
+from ..cleaning import cleaned_filters
+from ..commits import Commits
+from ..database import Database
+from ..models import Caller, Filters
+from ..transaction import Transaction, Written
+from . import repository
+from .asking import ImportReport, ImportRequest
+from .exporting import export
+from .importing import Importer
+from .preparing import Prepared
+from .values import ExportFormat
+
+
+class Transfers:
+    """Exports what a caller may see and imports what is not known yet."""
+
+    def __init__(
+        self,
+        database: Database,
+        commits: Commits,
+        clock: Callable[[], datetime],
+        flush_usage: Callable[[], Awaitable[None]],
+        capacity: Callable[[], int],
+    ) -> None:
+        """Keep how many memories may be stored; ``flush_usage`` writes counts that are pending."""
+        self._database = database
+        self._commits = commits
+        self._clock = clock
+        self._flush_usage = flush_usage
+        self._capacity = capacity
+
+    async def export(
+        self,
+        caller: Caller,
+        filters: Filters,
+        wanted: ExportFormat,
+        *,
+        all_owners: bool = False,
+    ) -> AsyncIterator[tuple[str, int]]:
+        """Return pieces of an export, each with how many memories it holds.
+
+        ``all_owners`` is for administrators. Raises InvalidInputError and StorageError.
+        """
+        cleaned = cleaned_filters(caller, filters)
+        await self._flush_usage()
+        now = self._clock()
+        pieces = export(self._database, caller, cleaned, wanted, now, all_owners=all_owners)
+        async for piece in pieces:
+            yield piece
+
+    async def bring_in(self, caller: Caller, request: ImportRequest) -> ImportReport:
+        """Store what of a text or a file is not known yet; nothing is evicted for it.
+
+        Raises StorageError; what was stored until then stays.
+        """
+
+        async def store(batch: Sequence[Prepared]) -> None:
+            async def work(write: Transaction) -> tuple[None, list[Written]]:
+                return None, await importer.store(write, batch, self._capacity() - write.live)
+
+            await self._commits.run(caller, work)
+
+        async def link(links: Sequence[tuple[int, int]]) -> None:
+            async def work(write: Transaction) -> tuple[None, list[Written]]:
+                await repository.link(write.connection, links)
+                return None, []
+
+            await self._commits.run(caller, work)
+
+        importer = Importer(self._database, caller)
+        room_left = self._capacity() - self._commits.total
+        return await importer.run(request, store, link, room_left)

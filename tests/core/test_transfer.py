@@ -1,0 +1,577 @@
+"""Taking a memory out and bringing it in again: nothing is lost, nothing is told, nothing twice."""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+import json
+from pathlib import Path
+import sqlite3
+import time
+from typing import Any, Final
+
+import pytest
+
+from benchmarks.event_loop import StallMeter
+from custom_components.ai_memory.core import (
+    HOME_ACCESS,
+    Access,
+    Action,
+    Caller,
+    Change,
+    Filters,
+    Layer,
+    MemoryChanges,
+    MemoryManager,
+    NewMemory,
+    Reach,
+    Scope,
+)
+from custom_components.ai_memory.core.transfer import (
+    Defaults,
+    ExportFormat,
+    ImportReport,
+    ImportRequest,
+    TransferFormat,
+)
+from custom_components.ai_memory.core.transfer.asking import without_cycles
+from tests.conftest import Opener, SteppingClock
+
+DATA: Final = Path(__file__).parent.parent / "data" / "transfer"
+HOME: Final = Caller(source="service")
+BEN: Final = Caller(source="assist", agent="conversation.home", user="ben")
+ADMIN: Final = Caller(
+    source="service",
+    user="boss",
+    access=HOME_ACCESS | {Access.EXPORT, Access.ADMIN},
+    reach=Reach(workshop=True),
+)
+NOT_EXPORTED: Final = {
+    "sequence": "the row number, which never leaves",
+    "room_id": "told by wing and room",
+    "restatement": "made of the content",
+    "deleted_ms": "what was forgotten leaves with no export",
+    "forgotten_status": "what was forgotten leaves with no export",
+}
+
+
+_OF_IT: Final = "(SELECT sequence FROM memories WHERE id = :it)"
+ATTACHED: Final = {
+    "earlier_texts (sequence, revision, content, summary, scope, owner_agent, owner_user,"
+    " written_ms, replaced_ms)": f"{_OF_IT}, 1, 'Oven broken', '', 'private',"
+    " 'conversation.home', 'anna', 1000, 2001",
+    "evidence (sequence, at_ms, stance, quote, source, agent, user)": f"{_OF_IT}, 3000,"
+    " 'corroborates', 'I saw it', 'assist', 'conversation.home', 'ben'",
+    "anchors (sequence, anchor, state, checked_ms)": f"{_OF_IT}, 'entity:switch.oven', 'ok', 4000",
+}
+
+
+async def _export(
+    memory: MemoryManager,
+    caller: Caller,
+    wanted: ExportFormat = ExportFormat.JSONL,
+    filters: Filters = Filters(),  # noqa: B008 - immutable
+    *,
+    all_owners: bool = False,
+) -> str:
+    pieces = memory.transfers.export(caller, filters, wanted, all_owners=all_owners)
+    return "".join([piece async for piece, _ in pieces])
+
+
+async def _import(
+    memory: MemoryManager, caller: Caller, data: str | bytes, **more: Any
+) -> ImportReport:
+    return await memory.transfers.bring_in(caller, ImportRequest(data=data, **more))
+
+
+def _told(report: ImportReport) -> dict[str, int]:
+    names = ("read", "added", "known", "updated", "skipped", "refused")
+    return {name: count for name in names if (count := getattr(report, name))}
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()[1:]]
+
+
+async def _stored(memory: MemoryManager) -> list[tuple[Any, ...]]:
+    """Return everything that is stored of all memories, but for row numbers."""
+    async with memory._database.reading() as connection:
+        rows = await connection.execute_fetchall(
+            "SELECT m.id, m.content, m.summary, w.name, r.name, m.restatement, m.scope,"
+            " m.owner_agent, m.owner_user, m.layer, m.type, m.status, m.confidence, m.revision,"
+            " m.language, m.created_ms, m.updated_ms, m.source, m.pinned, m.layered_ms,"
+            " m.expires_ms, m.evidence, m.superseded_ms, (SELECT s.id FROM memories s"
+            " WHERE s.sequence = m.superseded_by), u.returned, u.fetched, u.last_used_ms,"
+            " u.last_returned_ms, u.last_fetched_ms FROM memories m"
+            " JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id"
+            " LEFT JOIN usage u ON u.sequence = m.sequence ORDER BY m.id"
+        )
+    return [tuple(row) for row in rows]
+
+
+async def _belonging(memory: MemoryManager) -> list[list[tuple[Any, ...]]]:
+    """Return the rows of the tables that belong to memories, by the ids of these."""
+    async with memory._database.reading() as connection:
+        return [
+            [
+                tuple(row)
+                for row in await connection.execute_fetchall(
+                    f"SELECT m.id, {columns} FROM {table} t"
+                    " JOIN memories m ON m.sequence = t.sequence ORDER BY 1, 2, 3"
+                )
+            ]
+            for table, columns in (
+                (
+                    "earlier_texts",
+                    (
+                        "t.revision, t.content, t.summary, t.scope, t.owner_agent, t.owner_user,"
+                        " written_ms, replaced_ms"
+                    ),
+                ),
+                ("evidence", "at_ms, stance, quote, anchor, t.source, agent, user"),
+                ("anchors", "anchor, state, checked_ms, unavailable_since_ms"),
+            )
+        ]
+
+
+async def _execute(memory: MemoryManager, *statements: tuple[str, Iterable[Any]]) -> None:
+    async with memory._database.transaction() as connection:
+        for sql, parameters in statements:
+            await connection.execute(sql, tuple(parameters))
+
+
+async def _furnish(memory: MemoryManager, anna: Caller, clock: SteppingClock) -> dict[str, str]:
+    """Store memories that differ in everything that can be stored; returns their ids."""
+    ids = {}
+    news = (
+        (anna, NewMemory(content="Anna is allergic to peanuts", scope=Scope.PRIVATE, pinned=True)),
+        (BEN, NewMemory(content="Ben plans a surprise", scope=Scope.PRIVATE, type="decision")),
+        (HOME, NewMemory(content="The oven is set to 180", summary="oven, heat")),
+        (HOME, NewMemory(content="The oven is set to 200", layer=Layer.CRITICAL)),
+        (
+            replace(HOME, language="de"),
+            NewMemory(content="Müll am Donnerstag\n— „früh“ 🗑", room="Küche"),
+        ),
+        (ADMIN, NewMemory(content="Use tabs", wing="github/owner/repo", room="decisions")),
+    )
+    for number, (caller, new) in enumerate(news):
+        clock.advance(minutes=7.001)
+        added = await memory.add(caller, new)
+        ids[f"{number}"] = added.memory.id
+    await memory.update(anna, ids["0"], MemoryChanges(summary="peanuts, allergy"))
+    await memory.get(HOME, ids["3"])
+    await memory.search(HOME, Filters(), "oven", 5)
+    await memory._usage.flush()
+    await _execute(
+        memory,
+        (
+            (
+                "UPDATE memories SET status = 'superseded', superseded_ms = 5000, superseded_by ="
+                " (SELECT sequence FROM memories WHERE id = ?) WHERE id = ?"
+            ),
+            (ids["3"], ids["2"]),
+        ),
+        (
+            (
+                "UPDATE memories SET confidence = 0.5, evidence = 1.25, expires_ms = ?,"
+                " layered_ms = ? WHERE id = ?"
+            ),
+            (1_900_000_000_123, 1_700_000_000_001, ids["3"]),
+        ),
+        ("UPDATE memories SET status = 'candidate' WHERE id = ?", (ids["4"],)),
+        ("UPDATE usage SET last_returned_ms = 1, last_fetched_ms = 2", ()),
+        *(
+            (f"INSERT INTO {table} VALUES ({values})".replace(":it", f"'{ids['3']}'"), ())
+            for table, values in ATTACHED.items()
+        ),
+    )
+    return ids
+
+
+async def test_a_whole_memory_comes_back_without_a_loss_and_only_once(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory = await open_memory()
+    await _furnish(memory, anna, clock)
+    text = await _export(memory, ADMIN, all_owners=True)
+    clock.advance(days=40)
+    other = await open_memory(name="other.db")
+    assert _told(await _import(other, ADMIN, text)) == {"read": 6, "added": 6}
+    before, belonging = await _stored(memory), await _belonging(memory)
+    assert [len(rows) for rows in belonging] == [1, 1, 1]
+    assert await _stored(other) == before
+    assert len(before) == 6
+    await memory.close()
+    memory = await open_memory()
+    assert other.counts() == memory.counts()
+    assert other.counts().total == 5
+    for _ in range(2):
+        assert _told(await _import(other, ADMIN, text)) == {"read": 6, "known": 6}
+        assert _told(await _import(memory, ADMIN, text.encode("utf-16"))) == {"read": 6, "known": 6}
+    assert (await _stored(other), await _stored(memory)) == (before, before)
+    assert await _belonging(other) == await _belonging(memory) == belonging
+    again = await _export(other, ADMIN, all_owners=True)
+    assert again.splitlines()[1:] == text.splitlines()[1:]
+
+
+async def test_every_column_of_a_memory_is_exported(memory: MemoryManager) -> None:
+    await memory.add(HOME, NewMemory(content="A fact"))
+    (row,) = _rows(await _export(memory, HOME))
+    async with memory._database.reading() as connection:
+        found = await connection.execute_fetchall("SELECT name FROM pragma_table_info('memories')")
+        usage = await connection.execute_fetchall("SELECT name FROM pragma_table_info('usage')")
+    columns = {name.removesuffix("_ms") for (name,) in found if name not in NOT_EXPORTED}
+    assert columns <= set(row)
+    counted = {name.removesuffix("_ms") for (name,) in usage} - {"sequence"}
+    assert {"used" if name == "last_used" else name for name in counted} <= set(row)
+    assert {"wing", "room"} <= set(row)
+
+
+async def test_what_came_in_is_found_by_words_and_by_meaning(
+    open_memory: Opener, anna: Caller
+) -> None:
+    memory = await open_memory()
+    heard: list[Change] = []
+    memory.subscribe(heard.append)
+    report = await _import(memory, anna, (DATA / "mcp_memory.jsonl").read_bytes())
+    assert _told(report) == {"read": 7, "added": 4, "skipped": 3}
+    assert [change.action for change in heard] == [Action.ADDED]
+    await memory.wait_for_vectors()
+    result = await memory.search(anna, Filters(), "peanuts", 5)
+    assert result.hits[0].memory.content == "Anna: Allergic to peanuts"
+    assert (result.hits[0].memory.source, result.ranking) == ("import_mcp_memory", "hybrid")
+    assert memory.counts().total == memory.vector_count == 4
+
+
+@pytest.mark.parametrize("sample", sorted(DATA.iterdir()), ids=lambda path: path.name)
+async def test_each_format_is_imported_once(
+    memory: MemoryManager, anna: Caller, sample: Path
+) -> None:
+    data = sample.read_bytes()
+    tried = await _import(memory, anna, data, dry_run=True)
+    assert memory.counts().total == 0
+    first = await _import(memory, anna, data)
+    assert _told(tried) == _told(first)
+    assert (tried.dry_run, first.dry_run, tried.format) == (True, False, first.format)
+    assert first.added == memory.counts().total > 0
+    again = await _import(memory, anna, data)
+    assert (again.added, again.known, again.skipped) == (0, first.added, first.skipped)
+    # It stays known when it was moved to another room, unless the file names the room.
+    for found in (await memory.latest(anna, Filters(), 1000)).memories:
+        await memory.update(anna, found.id, MemoryChanges(wing="elsewhere", room="attic"))
+    moved = await _import(memory, anna, data, dry_run=True)
+    assert moved.added == (first.added if first.format is TransferFormat.MEMPALACE else moved.added)
+    if not any(mark in data for mark in (b"wing", b"Wing", b"room", b"# house")):
+        assert moved.added == 0
+
+
+async def test_an_export_shows_only_what_the_caller_may_see(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    await _furnish(memory, anna, clock)
+
+    async def seen(caller: Caller, **more: Any) -> set[str]:
+        return {row["content"] for row in _rows(await _export(memory, caller, **more))}
+
+    common = {
+        "The oven is set to 180",
+        "The oven is set to 200",
+        "Müll am Donnerstag\n— „früh“ 🗑",
+    }
+    assert await seen(HOME) == common
+    assert await seen(anna) == common | {"Anna is allergic to peanuts"}
+    assert await seen(BEN) == common | {"Ben plans a surprise"}
+    assert await seen(ADMIN) == common | {"Use tabs"}
+    assert len(await seen(ADMIN, all_owners=True)) == 6
+    assert await seen(anna, filters=Filters(scope=Scope.PRIVATE)) == {"Anna is allergic to peanuts"}
+    assert await seen(ADMIN, filters=Filters(wing="github/owner/repo")) == {"Use tabs"}
+    assert await seen(HOME, filters=Filters(wing="general", room="kuche")) == {
+        "Müll am Donnerstag\n— „früh“ 🗑"
+    }
+
+
+async def test_what_belongs_to_a_memory_is_told_without_what_is_others(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory = await open_memory()
+    ids = await _furnish(memory, anna, clock)
+
+    async def told(caller: Caller) -> dict[str, Any]:
+        rows = {row["id"]: row for row in _rows(await _export(memory, caller))}
+        return rows[ids["3"]]
+
+    hers, theirs = await told(anna), await told(BEN)
+    assert [one["content"] for one in hers["earlier"]] == ["Oven broken"]
+    assert "earlier" not in theirs
+    for row in (hers, theirs):
+        assert [(one["quote"], one["agent"], one["user"]) for one in row["witnessed"]] == [
+            ("I saw it", None, None)
+        ]
+        assert row["anchors"][0]["anchor"] == "entity:switch.oven"
+    # Who is no administrator can only say something about themselves with it.
+    whole = await _export(memory, ADMIN, all_owners=True)
+    other = await open_memory(name="other.db")
+    await _import(other, BEN, whole)
+    earlier, witnessed, _ = await _belonging(other)
+    assert [row[5:7] for row in earlier] == [("conversation.home", "ben")]
+    assert [row[6:] for row in witnessed] == [(None, None)]
+
+
+async def test_markdown_is_by_wing_and_room_and_dated(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    await _furnish(memory, anna, clock)
+    await memory.add(HOME, NewMemory(content="Party\n# at eight", wing="household", room="events"))
+    text = await _export(memory, anna, ExportFormat.MARKDOWN)
+    assert text == (
+        "# AI Memory\n\nExported on 2026-11-30.\n"
+        "\n## household\n\n### devices\n\n"
+        "- The oven is set to 200 *(2026-11-30)*\n"
+        "\n### events\n\n"
+        "- Party *(2026-11-30)*\n"
+        "  # at eight\n"
+        "\n## personal\n\n### health\n\n"
+        "- Anna is allergic to peanuts *(2026-11-30; private; peanuts, allergy)*\n"
+    )
+
+
+async def test_who_is_no_administrator_owns_the_private_memories_that_come_in(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory, other = await open_memory(), await open_memory(name="other.db")
+    await _furnish(memory, anna, clock)
+    text = await _export(memory, ADMIN, all_owners=True)
+    nobody = await _import(other, HOME, text)
+    assert _told(nobody) == {"read": 6, "added": 3, "skipped": 3}
+    assert [(one.line, one.reason.value) for one in nobody.skipped_lines] == [
+        (2, "private_needs_agent"),
+        (3, "private_needs_agent"),
+        (7, "wing_not_allowed"),
+    ]
+    theirs = await _import(other, BEN, text)
+    assert _told(theirs) == {"read": 6, "added": 2, "known": 3, "skipped": 1}
+    owned = {
+        (found.content, found.owner_agent, found.owner_user)
+        for found in (await other.latest(BEN, Filters(scope=Scope.PRIVATE), 9)).memories
+    }
+    assert owned == {
+        ("Anna is allergic to peanuts", "conversation.home", "ben"),
+        ("Ben plans a surprise", "conversation.home", "ben"),
+    }
+    assert _told(await _import(other, BEN, text)) == {"read": 6, "known": 5, "skipped": 1}
+
+
+async def test_an_import_betrays_nothing_of_others_private_memories(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    new = NewMemory(content="Anna is pregnant", scope=Scope.PRIVATE, wing="personal", room="health")
+    secret = (await memory.add(anna, new)).memory
+    (row,) = _rows(await _export(memory, anna))
+    # With the id and the text of it, somebody else still sees their own memory come to be.
+    for caller in (BEN, replace(BEN, agent="conversation.other")):
+        guess = json.dumps({"ai_memory_export": 1}) + "\n" + json.dumps(row)
+        for dry_run in (True, False):
+            assert _told(await _import(memory, caller, guess, dry_run=dry_run)) == {
+                "read": 1,
+                "added": 1,
+            }
+        assert _told(await _import(memory, caller, guess)) == {"read": 1, "known": 1}
+        (theirs,) = (await memory.latest(caller, Filters(), 9)).memories
+        assert theirs.id != secret.id
+    assert (await memory.get(anna, secret.id)).revision == 1
+
+
+async def test_a_later_revision_updates_and_an_earlier_one_does_not(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory, other = await open_memory(), await open_memory(name="other.db")
+    added = (await memory.add(HOME, NewMemory(content="The bins go out on Monday"))).memory
+    first = await _export(memory, HOME)
+    await _import(other, HOME, first)
+    await other.wait_for_vectors()
+    clock.advance(days=1)
+    changes = MemoryChanges(content="The bins go out on Friday", room="maintenance")
+    await memory.update(HOME, added.id, changes)
+    second = await _export(memory, HOME)
+    assert _told(await _import(other, HOME, second, dry_run=True)) == {"read": 1, "updated": 1}
+    assert _told(await _import(other, HOME, second)) == {"read": 1, "updated": 1}
+    assert await _stored(other) == await _stored(memory)
+    await other.wait_for_vectors()
+    found = await other.search(HOME, Filters(), "Friday", 5)
+    assert [hit.memory.id for hit in found.hits] == [added.id]
+    assert not (await other.search(HOME, Filters(), "Monday", 5, 0.99)).hits
+    for text in (first, second):
+        assert _told(await _import(other, HOME, text)) == {"read": 1, "known": 1}
+
+
+async def test_nothing_makes_room_for_an_import(open_memory: Opener, anna: Caller) -> None:
+    memory = await open_memory(max_entries=4)
+    for number in range(2):
+        await memory.add(HOME, NewMemory(content=f"kept {number}"))
+    text = "kept 0\nnew 1\nnew 2\nnew 2\nnew 3\nnew 4"
+    more: dict[str, Any] = {"defaults": Defaults(wing="general", room="general")}
+    expected = {"read": 6, "added": 2, "known": 2, "refused": 2}
+    assert _told(await _import(memory, HOME, text, dry_run=True, **more)) == expected
+    assert _told(await _import(memory, HOME, text, **more)) == expected
+    kept = {found.content for found in (await memory.latest(HOME, Filters(), 9)).memories}
+    assert kept == {"kept 0", "kept 1", "new 1", "new 2"}
+
+
+async def test_places_and_scope_for_those_that_name_none(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    text = "content,room\nFirst fact,attic\nSecond fact,\n"
+    defaults = Defaults(wing="Haus am See", room="Keller", scope=Scope.PRIVATE)
+    assert _told(await _import(memory, anna, text, defaults=defaults)) == {"read": 2, "added": 2}
+    found = (await memory.latest(anna, Filters(), 9)).memories
+    assert {(one.content, one.wing, one.room, one.scope) for one in found} == {
+        ("First fact", "haus_am_see", "attic", Scope.PRIVATE),
+        ("Second fact", "haus_am_see", "keller", Scope.PRIVATE),
+    }
+
+
+async def test_times_of_others_are_kept_but_never_in_the_future(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    rows = [
+        {"content": "old", "created_at": "2020-01-02"},
+        {"content": "odd", "created_at": "2999-01-01"},
+        {"content": "new"},
+    ]
+    await _import(memory, anna, "\n".join(map(json.dumps, rows)))
+    found = (await memory.latest(anna, Filters(), 9)).memories
+    times = {one.content: (one.created, one.updated) for one in found}
+    assert times["old"][0].isoformat() == "2020-01-02T00:00:00+00:00"
+    assert times["old"][0] == times["old"][1]
+    assert times["odd"] == times["new"] == (clock.now, clock.now)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"content": " "}, "empty"),
+        ({"content": "a\x00b"}, "invalid_characters"),
+        ({"content": "x" * 10_001}, "too_long"),
+        ({"summary": "x" * 501}, "too_long"),
+        ({"wing": "💡"}, "invalid_name"),
+        ({"content": 5}, "not_a_memory"),
+        ({"id": "a b"}, "invalid_value"),
+        ({"scope": "public"}, "invalid_value"),
+        ({"layer": 0}, "invalid_value"),
+        ({"status": "deleted"}, "invalid_value"),
+        ({"revision": -1}, "invalid_value"),
+        ({"confidence": 2}, "invalid_value"),
+        ({"evidence": 99}, "invalid_value"),
+        ({"created": "yesterday"}, "invalid_value"),
+        ({"created": "0001-01-01T00:00:00+00:00"}, "invalid_value"),
+        ({"updated": "9999-12-31T23:59:59-12:00"}, "invalid_value"),
+        ({"returned": 2**70}, "invalid_value"),
+        ({"owner_agent": "x" * 300}, "invalid_value"),
+        ({"source": "a\ud800"}, "invalid_characters"),
+        ({"type": "spell"}, "invalid_value"),
+        ({"anchors": 5}, "invalid_value"),
+        ({"anchors": ["entity:light.hall"]}, "invalid_value"),
+        ({"anchors": [{"anchor": "entity:light.hall", "state": "gone"}]}, "invalid_value"),
+        ({"anchors": [{"anchor": "a\x00", "state": "ok"}]}, "invalid_characters"),
+        ({"anchors": [{"anchor": "a", "state": "ok", "checked": "now"}]}, "invalid_value"),
+        ({"earlier": [{"revision": 1}]}, "invalid_value"),
+        ({"witnessed": [{}] * 1_001}, "invalid_value"),
+    ],
+)
+async def test_a_row_that_was_tampered_with_is_skipped(
+    memory: MemoryManager, changes: dict[str, Any], reason: str
+) -> None:
+    await memory.add(HOME, NewMemory(content="A fact"))
+    text = await _export(memory, HOME)
+    (row,) = _rows(text)
+    broken = text.splitlines()[0] + "\n" + json.dumps(row | {"id": "X1"} | changes)
+    report = await _import(memory, ADMIN, broken)
+    assert _told(report) == {"read": 1, "skipped": 1}
+    assert [(one.line, one.reason.value) for one in report.skipped_lines] == [(2, reason)]
+    assert memory.counts().total == 1
+
+
+async def test_an_export_of_a_later_version_is_not_guessed_at(memory: MemoryManager) -> None:
+    report = await _import(memory, ADMIN, '{"ai_memory_export": 2}\n{"id": "a", "content": "b"}')
+    assert [one.reason.value for one in report.skipped_lines] == ["newer_export"]
+    assert _told(report) == {"read": 1, "skipped": 1}
+
+
+async def test_replacements_that_go_in_a_circle_are_not_linked(memory: MemoryManager) -> None:
+    await memory.add(HOME, NewMemory(content="A fact"))
+    text = await _export(memory, HOME)
+    (row,) = _rows(text)
+    chain = {"A": "B", "B": "C", "C": "B", "D": "D", "E": "F", "F": None, "G": "unknown"}
+    rows = [
+        row | {"id": id_, "content": f"fact {id_}", "superseded_by": by, "status": "superseded"}
+        for id_, by in chain.items()
+    ]
+    lines = [text.splitlines()[0], *map(json.dumps, rows)]
+    assert _told(await _import(memory, HOME, "\n".join(lines))) == {"read": 7, "added": 7}
+    linked = {row[0]: row[23] for row in await _stored(memory) if row[23]}
+    assert linked == {"E": "F"}
+
+
+def test_a_long_history_is_linked_in_no_time() -> None:
+    ids = [str(number) for number in range(50_000)]
+    replaced = dict(pairwise(ids))
+    sequences = {id_: number for number, id_ in enumerate(ids)}
+    started = time.monotonic()
+    assert without_cycles(sequences, replaced) == list(pairwise(range(50_000)))
+    assert without_cycles(sequences, replaced | {ids[-1]: ids[100]}) == []
+    assert time.monotonic() - started < 5
+
+
+async def test_what_was_said_twice_in_the_past_stays_twice(open_memory: Opener) -> None:
+    memory, other = await open_memory(), await open_memory(name="other.db")
+    await memory.add(HOME, NewMemory(content="The oven is on"))
+    text = await _export(memory, HOME)
+    (row,) = _rows(text)
+    rows = [row | {"id": id_, "status": "superseded"} for id_ in ("A", "B")]
+    lines = "\n".join([text.splitlines()[0], *map(json.dumps, [*rows, row])])
+    for known in (0, 3):
+        report = await _import(other, HOME, lines)
+        assert (report.added, report.known) == (3 - known, known)
+
+
+async def test_an_import_that_is_cut_off_goes_on_the_next_time(
+    open_memory: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = await open_memory()
+    text = "\n".join(f"fact number {number}" for number in range(60))
+    begun = 0
+    run = memory._writer.run
+
+    async def failing(*args: Any) -> Any:
+        nonlocal begun
+        begun += args[0] is HOME
+        if begun > 1:
+            raise sqlite3.OperationalError
+        return await run(*args)
+
+    monkeypatch.setattr(memory._writer, "run", failing)
+    with suppress(sqlite3.OperationalError):
+        await _import(memory, HOME, text)
+    monkeypatch.undo()
+    assert memory.counts().total == 25
+    assert _told(await _import(memory, HOME, text)) == {"read": 60, "added": 35, "known": 25}
+
+
+async def test_others_read_and_write_while_a_large_import_runs(open_memory: Opener) -> None:
+    memory = await open_memory(max_entries=10_000)
+    rows = [
+        {"memory": f"Fact {number} about the house", "id": str(number)} for number in range(400)
+    ]
+    with StallMeter() as meter:
+        work = asyncio.create_task(_import(memory, HOME, json.dumps(rows)))
+        waits = 0
+        while not work.done():
+            await memory.add(HOME, NewMemory(content=f"meanwhile {waits}"))
+            assert (await memory.latest(HOME, Filters(), 1)).total
+            waits += 1
+            await asyncio.sleep(0.02)
+    assert (await work).added == 400
+    assert waits > 3
+    assert memory.counts().total == 400 + waits
+    assert meter.stall.longest_own_ms < 50
