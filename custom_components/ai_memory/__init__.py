@@ -13,6 +13,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryError, ConfigEntryNotReady
 from homeassistant.helpers import config_validation as cv, issue_registry as ir
 from homeassistant.helpers.typing import ConfigType
+from homeassistant.loader import async_get_integration
 from homeassistant.util import dt as dt_util
 
 from .assist import register_api
@@ -44,6 +45,8 @@ from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
 from .database_care import check_nightly, forget_salvaged, is_distrusted, tell_salvaged
 from .engine_setup import forget_builtin_refused, make_engine, watch_engine
 from .maintenance import maintain_daily
+from .mcp.door import open_door
+from .mcp.views import async_register_views
 from .migration import async_migrate_entry
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
 from .services import async_setup_services
@@ -63,8 +66,9 @@ DATABASE_ISSUE: Final = "database"
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the services, which exist whether or not an entry is loaded."""
+    """Register the services and the views, which exist whether or not an entry is loaded."""
     async_setup_services(hass)
+    async_register_views(hass)
     return True
 
 
@@ -75,7 +79,10 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
     await wait_for_backup(hass)
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
-    entry.runtime_data = AiMemoryRuntime(manager)
+    version = (await async_get_integration(hass, DOMAIN)).version
+    door = open_door(manager, settings_of(entry), str(version))
+    entry.runtime_data = AiMemoryRuntime(manager, door)
+    entry.async_on_unload(door.close)
     tell_taken_over(hass, entry, manager)
     tell_salvaged(hass, manager)
 

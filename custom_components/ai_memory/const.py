@@ -8,6 +8,7 @@ NAME: Final = "AI Memory"
 ENTRY_VERSION: Final = 4
 """One above the last version of the integration whose entries and database this one takes over."""
 
+CONF_ADMINISTRATOR_ACCESS: Final = "administrator_access"
 CONF_API_KEY: Final = "api_key"
 CONF_ASSIST_TOOLS: Final = "assist_tools"
 CONF_DOCUMENT_INSTRUCTION: Final = "document_instruction"
@@ -27,6 +28,7 @@ CONF_MAX_ENTRIES: Final = "max_entries"
 CONF_MODEL_NAME: Final = "model_name"
 CONF_QUERY_INSTRUCTION: Final = "query_instruction"
 CONF_REMOTE_URL: Final = "remote_url"
+CONF_USER_ACCESS: Final = "user_access"
 
 REMOTE_KEYS: Final = (CONF_REMOTE_URL, CONF_API_KEY, CONF_MODEL_NAME)
 """What the config entry holds for an engine with a server, and for no other."""

@@ -9,13 +9,15 @@ from homeassistant.core import HomeAssistant
 
 from .const import DOMAIN
 from .core import MemoryManager
+from .mcp.door import Door
 
 
 @dataclass(frozen=True, slots=True)
 class AiMemoryRuntime:
-    """The memory behind a loaded config entry."""
+    """The memory behind a loaded config entry, and the door through which agents reach it."""
 
     manager: MemoryManager
+    door: Door
 
 
 type AiMemoryConfigEntry = ConfigEntry[AiMemoryRuntime]

@@ -1,0 +1,123 @@
+"""Who may come in through this door, and what a request must show to be let in.
+
+A ``Client`` is what every request is answered for. ``Authenticate`` is the one call by which a
+request becomes a client or is refused; several are asked in turn, so that tokens of our own and
+Home Assistant's bearer tokens stand side by side. No token is kept or logged here.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+from homeassistant.auth.models import User
+from homeassistant.components.http.const import KEY_HASS_USER
+
+from ..const import CONF_ADMINISTRATOR_ACCESS, CONF_USER_ACCESS
+from ..core import Access, Caller
+
+BEARER: Final = "bearer"
+DEFAULT_ADMINISTRATOR_ACCESS: Final = tuple(Access)
+DEFAULT_USER_ACCESS: Final[tuple[Access, ...]] = ()
+
+
+class Source(StrEnum):
+    """By what a client was recognised."""
+
+    TOKEN = "token"  # noqa: S105 - a kind of proof, not a secret
+    ADDRESS = "address"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One program that is let in: its name, what it may do and which wings it may see.
+
+    ``reach`` is None for a client that is not narrowed to some wings. ``user`` is the Home
+    Assistant user whose token it came with, where it was one of those.
+    """
+
+    name: str
+    access: frozenset[Access]
+    source: Source
+    reach: frozenset[str] | None = None
+    user: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells this client from all others."""
+        return f"{self.source}:{self.user or self.name}"
+
+    def caller(self) -> Caller:
+        """Return who is asking, as the operations see it."""
+        return Caller(source="mcp", agent=self.name, user=self.user, access=self.access)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not let in: 401 without proof or with a wrong one, 403 without access."""
+
+    status: HTTPStatus
+    reason: str
+    wrong_proof: bool = False
+    """Whether something was shown that did not fit, which counts as a failed login."""
+
+
+type Authenticate = Callable[[web.Request], Awaitable[Client | Refusal]]
+
+NO_PROOF: Final = Refusal(HTTPStatus.UNAUTHORIZED, "A bearer token is needed")
+WRONG_PROOF: Final = Refusal(HTTPStatus.UNAUTHORIZED, "The bearer token is wrong", wrong_proof=True)
+NO_ACCESS: Final = Refusal(HTTPStatus.FORBIDDEN, "This user has no access to the memory")
+
+
+def bearer_token(request: web.Request) -> str | None:
+    """Return the bearer token of a request, or None where it shows none."""
+    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+    return token.strip() or None if scheme.lower() == BEARER else None
+
+
+def home_assistant_users(settings: Mapping[str, Any]) -> Authenticate:
+    """Return how Home Assistant's own tokens, OAuth sign-ins included, are let in."""
+
+    async def authenticate(request: web.Request) -> Client | Refusal:
+        if bearer_token(request) is None:
+            return NO_PROOF
+        # Home Assistant checked the token on the way in, and where its user may come from.
+        user: User | None = request.get(KEY_HASS_USER)
+        if user is None:
+            return WRONG_PROOF
+        access = access_of(user, settings)
+        if not access:
+            return NO_ACCESS
+        return Client(name=user.name or user.id, access=access, source=Source.USER, user=user.id)
+
+    return authenticate
+
+
+def access_of(user: User, settings: Mapping[str, Any]) -> frozenset[Access]:
+    """Return what the options give to a user."""
+    if user.is_admin:
+        given = settings.get(CONF_ADMINISTRATOR_ACCESS, DEFAULT_ADMINISTRATOR_ACCESS)
+    else:
+        given = settings.get(CONF_USER_ACCESS, DEFAULT_USER_ACCESS)
+    return frozenset(access for access in Access if access.value in given)
+
+
+def first_of(ways: Sequence[Authenticate]) -> Authenticate:
+    """Return a way in that tries several: whoever lets in or denies access decides.
+
+    Where none does, a wrong proof outweighs none at all.
+    """
+
+    async def authenticate(request: web.Request) -> Client | Refusal:
+        refusals: list[Refusal] = []
+        for way in ways:
+            outcome = await way(request)
+            if isinstance(outcome, Client) or outcome.status is HTTPStatus.FORBIDDEN:
+                return outcome
+            refusals.append(outcome)
+        return next((one for one in refusals if one.wrong_proof), NO_PROOF)
+
+    return authenticate

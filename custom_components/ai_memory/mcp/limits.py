@@ -1,0 +1,105 @@
+"""Fair use: how many requests a client may have waiting, running and a second.
+
+Each client has limits of its own, so that a flood from one takes nothing from another. Asked
+before a body is read; what is over a limit costs next to nothing and hears when to come back.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from math import ceil
+import time
+from typing import Final
+
+RATE_REQUESTS_PER_SECOND: Final = 100.0
+BURST_REQUESTS: Final = 400.0
+RUNNING_MAXIMUM_REQUESTS: Final = 4
+PRESENT_MAXIMUM_REQUESTS: Final = 96
+"""How many requests of one client are read, wait or run at once."""
+LISTENING_MAXIMUM_REQUESTS: Final = 8
+KNOWN_MAXIMUM_CLIENTS: Final = 1_024
+BUSY_RETRY_SECONDS: Final = 1
+
+
+class TooManyRequestsError(Exception):
+    """A client is over a limit."""
+
+    def __init__(self, retry_seconds: int) -> None:
+        """Keep after how many seconds another attempt may succeed."""
+        super().__init__(f"Too many requests; try again in {retry_seconds} s")
+        self.retry_seconds = retry_seconds
+
+
+@dataclass(slots=True)
+class Share:
+    """What one client takes at the moment."""
+
+    now: float
+    credit: float = BURST_REQUESTS
+    present: int = 0
+    listening: int = 0
+    running: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(RUNNING_MAXIMUM_REQUESTS)
+    )
+
+    def charge(self, now: float) -> None:
+        """Take a request from the credit, which fills up with time. Raises TooManyRequestsError."""
+        earned = (now - self.now) * RATE_REQUESTS_PER_SECOND
+        self.credit = min(BURST_REQUESTS, self.credit + earned)
+        self.now = now
+        if self.credit < 1:
+            raise TooManyRequestsError(ceil((1 - self.credit) / RATE_REQUESTS_PER_SECOND))
+        self.credit -= 1
+
+    def is_idle(self, now: float) -> bool:
+        """Return whether forgetting the client would give it nothing."""
+        rested = self.credit + (now - self.now) * RATE_REQUESTS_PER_SECOND
+        return not self.present and not self.listening and rested >= BURST_REQUESTS
+
+
+class Limits:
+    """The shares of all clients."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Know of no client; ``clock`` counts seconds."""
+        self._clock = clock
+        self._shares: dict[str, Share] = {}
+
+    @asynccontextmanager
+    async def present(self, client_key: str) -> AsyncGenerator[Share]:
+        """Count a request from its headers to its answer. Raises TooManyRequestsError."""
+        share = self._share(client_key)
+        if share.present >= PRESENT_MAXIMUM_REQUESTS:
+            raise TooManyRequestsError(BUSY_RETRY_SECONDS)
+        share.charge(self._clock())
+        share.present += 1
+        try:
+            yield share
+        finally:
+            share.present -= 1
+
+    @staticmethod
+    @asynccontextmanager
+    async def listening(share: Share) -> AsyncGenerator[None]:
+        """Count a request that stays and waits, in place of those that work.
+
+        Raises TooManyRequestsError.
+        """
+        if share.listening >= LISTENING_MAXIMUM_REQUESTS:
+            raise TooManyRequestsError(BUSY_RETRY_SECONDS)
+        share.listening += 1
+        try:
+            yield
+        finally:
+            share.listening -= 1
+
+    def _share(self, client_key: str) -> Share:
+        share = self._shares.get(client_key)
+        if share is None:
+            now = self._clock()
+            if len(self._shares) >= KNOWN_MAXIMUM_CLIENTS:
+                kept = {key: old for key, old in self._shares.items() if not old.is_idle(now)}
+                self._shares = kept
+            share = self._shares[client_key] = Share(now)
+        return share

@@ -1,0 +1,48 @@
+"""What a client hears when the memory refuses: the same words and members in MCP and REST.
+
+Used by the offer, which makes results of refusals, and by the REST views, which add a status.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Final
+
+from ..core import (
+    AccessDeniedError,
+    AiMemoryError,
+    ConflictError,
+    ExpiredError,
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+)
+from ..failures import home_assistant_error
+from .engine import JsonObject
+
+_STATUSES: Final[Mapping[type[AiMemoryError], HTTPStatus]] = MappingProxyType(
+    {
+        InvalidInputError: HTTPStatus.BAD_REQUEST,
+        AccessDeniedError: HTTPStatus.FORBIDDEN,
+        NotFoundError: HTTPStatus.NOT_FOUND,
+        ConflictError: HTTPStatus.CONFLICT,
+        ExpiredError: HTTPStatus.GONE,
+        StorageError: HTTPStatus.SERVICE_UNAVAILABLE,
+    }
+)
+
+
+def refusal_status(error: AiMemoryError) -> HTTPStatus:
+    """Return the HTTP status of a refusal."""
+    known = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
+    return next(known, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def refusal_body(error: AiMemoryError) -> JsonObject:
+    """Return a refusal as a client reads it; a conflict tells how things stand now."""
+    body: JsonObject = {"error": str(home_assistant_error(error)), "error_key": error.key}
+    if isinstance(error, ConflictError) and error.current is not None:
+        body["current"] = dict(error.current)
+        if "revision" in error.current:
+            body["revision"] = error.current["revision"]
+    return body

@@ -1,0 +1,40 @@
+"""Which operations of the catalogue this door publishes, under which names and bounds."""
+
+from typing import Final
+
+from ..operations import Narrowing, Publication
+
+LIST_LIMIT_DEFAULT: Final = 20
+LIST_LIMIT_MAXIMUM: Final = 100
+SEARCH_LIMIT_MAXIMUM: Final = 50
+
+TOOLS: Final = (
+    Publication(
+        name="add_memory",
+        operation_name="add",
+        offered=("content", "scope", "summary", "wing", "room", "layer", "pin"),
+    ),
+    Publication(name="get_memory", operation_name="get", offered=("memory_id",)),
+    Publication(
+        name="list_memories",
+        operation_name="list",
+        offered=("wing", "room", "scope", "limit"),
+        narrowed={"limit": Narrowing(default=LIST_LIMIT_DEFAULT, maximum=LIST_LIMIT_MAXIMUM)},
+    ),
+    Publication(
+        name="search_memory",
+        operation_name="search",
+        offered=("query", "wing", "room", "scope", "layer", "limit", "min_score"),
+        narrowed={"limit": Narrowing(maximum=SEARCH_LIMIT_MAXIMUM)},
+    ),
+    Publication(
+        name="update_memory",
+        operation_name="update",
+        offered=(*("memory_id", "content", "summary", "wing", "room", "scope", "layer", "pin"),),
+    ),
+    Publication(
+        name="delete_memory",
+        operation_name="delete",
+        offered=("memory_id", "room", "wing", "scope"),
+    ),
+)
