@@ -68,5 +68,5 @@ def _refused(request: web.Request, refusal: Refusal) -> RequestRefusedError:
         return RequestRefusedError(refusal.status, refusal.reason)
     error = 'error="invalid_token"' if refusal.wrong_proof else None
     details = ", ".join(filter(None, (error, where_to_sign_in(request))))
-    challenge = {hdrs.WWW_AUTHENTICATE: f"Bearer {details}".strip()}
+    challenge: dict[str, str] = {hdrs.WWW_AUTHENTICATE: f"Bearer {details}".strip()}
     return RequestRefusedError(refusal.status, refusal.reason, challenge)

@@ -48,12 +48,11 @@ class McpView(HomeAssistantView):
     async def _not_allowed(request: web.Request) -> web.StreamResponse:
         try:
             await let_in(request)
-            reason = "Only POST is answered here"
-            raise RequestRefusedError(
-                HTTPStatus.METHOD_NOT_ALLOWED, reason, {hdrs.ALLOW: hdrs.METH_POST}
-            )
         except RequestRefusedError as err:
             return refused(err)
+        allowed: dict[str, str] = {hdrs.ALLOW: hdrs.METH_POST}
+        reason = "Only POST is answered here"
+        return refused(RequestRefusedError(HTTPStatus.METHOD_NOT_ALLOWED, reason, allowed))
 
 
 class ResourceMetadataView(HomeAssistantView):

@@ -5,6 +5,7 @@ puts it in its own words. Nothing is read from a request that was refused.
 """
 
 import asyncio
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -19,13 +20,13 @@ class RequestRefusedError(Exception):
     """A request that breaks a rule."""
 
     def __init__(
-        self, status: HTTPStatus, reason: str, headers: dict[str, str] | None = None
+        self, status: HTTPStatus, reason: str, headers: Mapping[str, str] | None = None
     ) -> None:
         """Keep the status, the reason for whoever asked, and headers that belong to it."""
         super().__init__(reason)
         self.status = status
         self.reason = reason
-        self.headers = headers or {}
+        self.headers = dict(headers or {})
 
 
 def check_origin(request: web.Request) -> None:

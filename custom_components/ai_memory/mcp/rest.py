@@ -5,9 +5,10 @@ status that fits it. The rules and limits of the MCP endpoint hold here too.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 import logging
+from types import MappingProxyType
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -28,6 +29,15 @@ from .requests import RequestRefusedError, check_form, read_body
 from .transport import INLINE_BODY_BYTES, too_many
 
 _LOGGER: Final = logging.getLogger(__name__)
+
+_REFUSED: Final[Mapping[type[Exception], tuple[HTTPStatus, str]]] = MappingProxyType(
+    {
+        MalformedJsonError: (HTTPStatus.BAD_REQUEST, "malformed"),
+        UnknownError: (HTTPStatus.NOT_FOUND, "unknown_tool"),
+        AccessMissingError: (HTTPStatus.FORBIDDEN, "access_denied"),
+    }
+)
+"""Status and key of what is refused before the memory is asked."""
 
 type Work = Callable[[Door, Client], Awaitable[JsonObject]]
 
@@ -83,12 +93,12 @@ class HealthView(HomeAssistantView):
             return _json({"status": "ok"})
 
         async def work(door: Door, client: Client) -> JsonObject:
-            counts = entry.runtime_data.manager.counts
+            counts = entry.runtime_data.manager.counts()
             return {
                 "status": "ok",
                 "version": door.offer.about.version,
                 "client": client.name,
-                "access": sorted(client.access),
+                "access": [*sorted(client.access)],
                 "memories": counts.total,
             }
 
@@ -101,18 +111,13 @@ async def answer(request: web.Request, work: Work) -> web.Response:
         door, client = await let_in(request)
         async with door.limits.present(client.key) as share, share.running:
             return _json(await work(door, client))
-    except TooManyRequestsError as err:
-        return _refused(too_many(err))
-    except RequestRefusedError as err:
-        return _refused(err)
-    except MalformedJsonError as err:
-        return _json(_error(str(err), "malformed"), HTTPStatus.BAD_REQUEST)
-    except UnknownError as err:
-        return _json(_error(str(err), "unknown_tool"), HTTPStatus.NOT_FOUND)
-    except AccessMissingError as err:
-        return _json(_error(str(err), "access_denied"), HTTPStatus.FORBIDDEN)
+    except (RequestRefusedError, TooManyRequestsError) as err:
+        return _refused(err if isinstance(err, RequestRefusedError) else too_many(err))
     except AiMemoryError as err:
         return _json(refusal_body(err), refusal_status(err))
+    except tuple(_REFUSED) as err:
+        status, key = _REFUSED[type(err)]
+        return _json(_error(str(err), key), status)
     except Exception:
         # The one place where anything may arrive: the client hears that it failed, the log why.
         _LOGGER.exception("%s failed", request.path)

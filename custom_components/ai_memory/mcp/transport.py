@@ -97,10 +97,7 @@ class Transport[C: Identified]:
         try:
             async with self.limits.present(client.key) as share:
                 check_form(request)
-                if not accepts_answer(request):
-                    raise RequestRefusedError(
-                        HTTPStatus.NOT_ACCEPTABLE, f"An answer is {CONTENT_TYPE_JSON}"
-                    )
+                check_accept(request)
                 payload = await _read(await read_body(request))
                 return await self._respond(request, payload, client, share)
         except RpcError as err:
@@ -159,11 +156,11 @@ def accepts_events(request: web.Request) -> bool:
     return bool(_accepted(request) & {CONTENT_TYPE_EVENTS, "text/*"})
 
 
-def accepts_answer(request: web.Request) -> bool:
-    """Return whether the client takes any form of an answer; silence takes all."""
-    return accepts_events(request) or bool(
-        _accepted(request) & {CONTENT_TYPE_JSON, "application/*", "*/*"}
-    )
+def check_accept(request: web.Request) -> None:
+    """Refuse a client that takes no form of an answer; one that is silent takes all."""
+    taken = {CONTENT_TYPE_JSON, "application/*", "*/*"}
+    if not accepts_events(request) and not _accepted(request) & taken:
+        raise RequestRefusedError(HTTPStatus.NOT_ACCEPTABLE, f"An answer is {CONTENT_TYPE_JSON}")
 
 
 def _accepted(request: web.Request) -> set[str]:

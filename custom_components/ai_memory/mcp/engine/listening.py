@@ -43,7 +43,7 @@ class Wanted:
         """Return what is acknowledged."""
         wire: JsonObject = {name: True for name, kind in _FILTERS.items() if kind in self.kinds}
         if self.uris:
-            wire[_RESOURCES] = sorted(self.uris)
+            wire[_RESOURCES] = [*sorted(self.uris)]
         return wire
 
 

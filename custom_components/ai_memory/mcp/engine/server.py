@@ -117,7 +117,7 @@ class Server[C: Identified]:
             refusal = RpcError(ErrorCode.INVALID_REQUEST, "Batches are not taken here")
             return error_answer(refusal, None, None)
         answers = [await self.answer(message, headers, client, channel) for message in messages]
-        told = [answer.message for answer in answers if answer.message is not None]
+        told = [answer.message for answer in answers if isinstance(answer.message, dict)]
         return Answer(OK if told else ACCEPTED, told or None)
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""The official conformance suite against the transport that serves the memory."""
