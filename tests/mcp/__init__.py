@@ -1,1 +1,1 @@
-"""Tests of the door for coding agents."""
+"""The door for coding agents."""
