@@ -58,7 +58,7 @@ async def test_wrong_tokens_count_as_failed_logins_and_missing_ones_do_not(
 ) -> None:
     # Home Assistant's ban logic tells of each failed login, whether or not it may ban.
     for header in (None, "Basic dTpw", "Bearer", "Bearer ", "nonsense"):
-        response = await stranger.send(PING, headers=header and {"Authorization": header})
+        response = await stranger.send(PING, headers={"Authorization": header} if header else {})
         await _error(response, HTTPStatus.UNAUTHORIZED)
     assert not _failed_logins(hass)
     for header in ("Bearer wrong", "bearer a.b.c"):
@@ -233,9 +233,12 @@ async def test_the_metadata_leads_to_home_assistants_sign_in(
 ) -> None:
     address = f"http://{stranger.http.host}:{stranger.http.port}"
     path = f"/.well-known/oauth-protected-resource{MCP}"
-    # It was not reached by an address that it knows as its own, so it tells none.
-    await hass.config.async_update(internal_url="http://home.example:8123")
-    assert (await stranger.send(None, path=path, method="GET")).status == HTTPStatus.NOT_FOUND
+    # An address that it does not know as its own is not repeated to anyone.
+    elsewhere = {"Host": "elsewhere.example"}
+    response = await stranger.send(None, path=path, method="GET", headers=elsewhere)
+    assert response.status == HTTPStatus.NOT_FOUND
+    challenged = await stranger.send(PING, headers=elsewhere)
+    assert challenged.headers["WWW-Authenticate"] == "Bearer"
 
     await hass.config.async_update(internal_url=address)
     response = await stranger.send(None, path=path, method="GET")
