@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 import re
 import struct
+import sys
 import tomllib
 from typing import Any, Final
 
@@ -89,6 +90,9 @@ LOGO_PIXELS: Final = {"logo.png": (128, 256), "logo@2x.png": (256, 512)}
 
 INNER_PACKAGES: Final = ("core", "embedding", "operations", "history")
 """The memory itself, which runs without Home Assistant."""
+
+PROTOCOL_ENGINE: Final = "mcp/engine"
+"""The protocol alone, which knows neither Home Assistant nor a memory nor HTTP."""
 
 FOREIGN: Final = frozenset({"homeassistant", "probatio", "voluptuous"})
 
@@ -240,3 +244,13 @@ def test_the_memory_imports_neither_home_assistant_nor_a_door(package: str) -> N
             assert module.partition(".")[0] not in FOREIGN, f"{file.name}: {module}"
             own = module.startswith("custom_components.")
             assert not own or f"{module}.".startswith(inner), f"{file.name}: {module}"
+
+
+def test_the_protocol_engine_imports_only_itself_and_the_standard_library() -> None:
+    own = f"custom_components.{DOMAIN}.{PROTOCOL_ENGINE.replace('/', '.')}."
+    files = list((PACKAGE / PROTOCOL_ENGINE).rglob("*.py"))
+    assert files
+    for file in files:
+        for module in _imports(file):
+            standard = module.partition(".")[0] in sys.stdlib_module_names
+            assert standard or f"{module}.".startswith(own), f"{file.name}: {module}"

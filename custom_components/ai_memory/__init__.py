@@ -80,7 +80,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
     version = (await async_get_integration(hass, DOMAIN)).version
-    door = open_door(manager, settings_of(entry), str(version))
+    door = open_door(entry, manager, str(version))
     entry.runtime_data = AiMemoryRuntime(manager, door)
     entry.async_on_unload(door.close)
     tell_taken_over(hass, entry, manager)

@@ -14,13 +14,17 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 from homeassistant.auth.models import User
 from homeassistant.components.http.const import KEY_HASS_USER
+from homeassistant.config_entries import ConfigEntry
 
 from ..const import CONF_ADMINISTRATOR_ACCESS, CONF_USER_ACCESS
-from ..core import Access, Caller
+from ..core import Access, Caller, Reach
+from .client_tokens import KnownClient, client_at_address, client_with_token
 
 BEARER: Final = "bearer"
 DEFAULT_ADMINISTRATOR_ACCESS: Final = tuple(Access)
 DEFAULT_USER_ACCESS: Final[tuple[Access, ...]] = ()
+EVERYWHERE: Final = Reach(home=True, workshop=True)
+"""What people reach: the memory is theirs."""
 
 
 class Source(StrEnum):
@@ -35,24 +39,31 @@ class Source(StrEnum):
 class Client:
     """One program that is let in: its name, what it may do and which wings it may see.
 
-    ``reach`` is None for a client that is not narrowed to some wings. ``user`` is the Home
-    Assistant user whose token it came with, where it was one of those.
+    ``identity`` stays the same when the name changes. ``user`` is the Home Assistant user whose
+    token it came with, where it was one of those.
     """
 
     name: str
     access: frozenset[Access]
     source: Source
-    reach: frozenset[str] | None = None
+    identity: str
+    reach: Reach
     user: str | None = None
 
     @property
     def key(self) -> str:
         """What tells this client from all others."""
-        return f"{self.source}:{self.user or self.name}"
+        return f"{self.source}:{self.identity}"
 
     def caller(self) -> Caller:
         """Return who is asking, as the operations see it."""
-        return Caller(source="mcp", agent=self.name, user=self.user, access=self.access)
+        return Caller(
+            source="mcp",
+            agent=self.name,
+            user=self.user,
+            access=self.access,
+            reach=self.reach,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,32 @@ def bearer_token(request: web.Request) -> str | None:
     return token.strip() or None if scheme.lower() == BEARER else None
 
 
+def known_clients(entry: ConfigEntry[Any]) -> Authenticate:
+    """Return how the clients that a person added are let in: by token, else by address."""
+
+    async def authenticate(request: web.Request) -> Client | Refusal:
+        # Asked anew each time: a client that was removed a moment ago is gone.
+        subentries = entry.subentries.values()
+        token = bearer_token(request)
+        if token is not None:
+            found = client_with_token(subentries, token)
+            return WRONG_PROOF if found is None else _client(found, Source.TOKEN)
+        found = client_at_address(subentries, request.remote or "")
+        return NO_PROOF if found is None else _client(found, Source.ADDRESS)
+
+    return authenticate
+
+
+def _client(known: KnownClient, source: Source) -> Client:
+    return Client(
+        name=known.name,
+        access=known.access,
+        source=source,
+        identity=known.subentry_id,
+        reach=known.reach,
+    )
+
+
 def home_assistant_users(settings: Mapping[str, Any]) -> Authenticate:
     """Return how Home Assistant's own tokens, OAuth sign-ins included, are let in."""
 
@@ -91,7 +128,14 @@ def home_assistant_users(settings: Mapping[str, Any]) -> Authenticate:
         access = access_of(user, settings)
         if not access:
             return NO_ACCESS
-        return Client(name=user.name or user.id, access=access, source=Source.USER, user=user.id)
+        return Client(
+            name=user.name or user.id,
+            access=access,
+            source=Source.USER,
+            identity=user.id,
+            reach=EVERYWHERE,
+            user=user.id,
+        )
 
     return authenticate
 

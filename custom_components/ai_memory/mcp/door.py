@@ -3,12 +3,13 @@
 Made when the memory is opened and kept in the entry's runtime, where the views find it.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from homeassistant.config_entries import ConfigEntry
+
 from ..core import MemoryManager
-from .clients import Authenticate, Client, first_of, home_assistant_users
+from .clients import Authenticate, Client, first_of, home_assistant_users, known_clients
 from .engine import Server
 from .limits import Limits
 from .offer import MemoryOffer
@@ -34,16 +35,12 @@ class Door:
         self.transport.server.close()
 
 
-def open_door(
-    manager: MemoryManager,
-    settings: Mapping[str, Any],
-    version: str,
-    ways_in: Sequence[Authenticate] = (),
-) -> Door:
-    """Return the door of an open memory; ``ways_in`` are asked before Home Assistant's users."""
+def open_door(entry: ConfigEntry[Any], manager: MemoryManager, version: str) -> Door:
+    """Return the door of an open memory."""
     offer = MemoryOffer(manager, TOOLS, version)
+    settings = {**entry.data, **entry.options}
     return Door(
         offer=offer,
         transport=Transport(Server(offer), Limits()),
-        authenticate=first_of((*ways_in, home_assistant_users(settings))),
+        authenticate=first_of((known_clients(entry), home_assistant_users(settings))),
     )

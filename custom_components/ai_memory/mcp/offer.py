@@ -156,9 +156,15 @@ class MemoryOffer:
     def subscribe(
         self, client: Client, listener: Callable[[OfferChange], None]
     ) -> Callable[[], None]:
-        """Tell of memories that come, go or change; which they are is told only to who knows."""
+        """Tell of memories within reach that come, go or change.
+
+        Which they are is told only to a client that names them.
+        """
 
         def tell(change: Change) -> None:
+            # A change that spans wings names none; it may concern what the client sees.
+            if change.wing is not None and not client.reach.admits(change.wing):
+                return
             if change.action is not Action.UPDATED:
                 listener(OfferChange(ChangeKind.RESOURCES))
             for memory_id in change.memory_ids:

@@ -18,6 +18,7 @@ from ..core import (
     StorageError,
 )
 from ..failures import home_assistant_error
+from ..operations.replies import memory_reply
 from .engine import JsonObject
 
 _STATUSES: Final[Mapping[type[AiMemoryError], HTTPStatus]] = MappingProxyType(
@@ -41,8 +42,6 @@ def refusal_status(error: AiMemoryError) -> HTTPStatus:
 def refusal_body(error: AiMemoryError) -> JsonObject:
     """Return a refusal as a client reads it; a conflict tells how things stand now."""
     body: JsonObject = {"error": str(home_assistant_error(error)), "error_key": error.key}
-    if isinstance(error, ConflictError) and error.current is not None:
-        body["current"] = dict(error.current)
-        if "revision" in error.current:
-            body["revision"] = error.current["revision"]
+    if isinstance(error, ConflictError):
+        body |= {"revision": error.current.revision, "current": memory_reply(error.current)}
     return body

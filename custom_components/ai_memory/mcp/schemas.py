@@ -4,12 +4,28 @@
 schema; the replies are described here because only these doors tell of their shape beforehand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from ..core import MatchType, Scope
 from ..operations import Kind, Parameter
+from ..operations.parameters import Value
 from .engine import JsonObject, JsonValue
+
+_KIND_SCHEMAS: Final[Mapping[Kind, JsonObject]] = MappingProxyType(
+    {
+        Kind.TEXT: {"type": "string"},
+        Kind.CHOICE: {"type": "string"},
+        Kind.INTEGER: {"type": "integer"},
+        Kind.NUMBER: {"type": "number"},
+        Kind.BOOLEAN: {"type": "boolean"},
+        Kind.TIME: {"type": "string", "format": "date-time"},
+        Kind.TEXTS: {"type": "array", "items": {"type": "string"}},
+        Kind.OBJECT: {"type": "object"},
+    }
+)
 
 ANY_REPLY: Final[JsonObject] = {"type": "object"}
 
@@ -31,27 +47,41 @@ def parameter_schema(parameter: Parameter) -> JsonObject:
     if parameter.description:
         schema["description"] = parameter.description
     if parameter.default is not None:
-        schema["default"] = parameter.default
+        schema["default"] = _default(parameter.default)
     return schema
 
 
 def _kind_schema(parameter: Parameter) -> JsonObject:
+    schema: JsonObject = {**_KIND_SCHEMAS[parameter.kind]}
     match parameter.kind:
-        case Kind.TEXT:
-            return {"type": "string"}
         case Kind.CHOICE:
-            return {"type": "string", "enum": [*parameter.choices]}
-        case Kind.BOOLEAN:
-            return {"type": "boolean"}
-        case Kind.INTEGER:
-            return {"type": "integer"} | _bounds(parameter)
-        case Kind.NUMBER:
-            return {"type": "number"} | _bounds(parameter)
+            schema["enum"] = [*parameter.choices]
+        case Kind.INTEGER | Kind.NUMBER:
+            schema |= _present(minimum=parameter.minimum, maximum=parameter.maximum)
+        case Kind.TEXTS:
+            schema |= _present(maxItems=parameter.maximum)
+    return schema
 
 
-def _bounds(parameter: Parameter) -> JsonObject:
-    bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    return {name: bound for name, bound in bounds.items() if bound is not None}
+def _present(**bounds: float | None) -> JsonObject:
+    """Return the bounds that there are; whole ones are written as whole numbers."""
+    return {
+        name: int(bound) if bound == int(bound) else bound
+        for name, bound in bounds.items()
+        if bound is not None
+    }
+
+
+def _default(value: Value) -> JsonValue:
+    """Return a default as JSON has it."""
+    match value:
+        case datetime():
+            return value.isoformat()
+        case tuple():
+            return [*value]
+        case None | str() | int() | float():
+            return value
+    raise TypeError(f"A default cannot be {type(value).__name__}")
 
 
 _TEXT: Final[JsonObject] = {"type": "string"}

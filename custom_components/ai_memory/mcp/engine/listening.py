@@ -47,8 +47,10 @@ class Wanted:
         return wire
 
 
-async def listen(offer: Offer[Any], client: object, request: Request, send: Send) -> JsonObject:
-    """Tell a client of changes until the request is cancelled, by the client's leaving."""
+async def listen(
+    offer: Offer[Any], client: object, request: Request, send: Send, closing: asyncio.Event
+) -> JsonObject:
+    """Tell a client of changes until it leaves, which cancels this, or the server closes."""
     wanted = _wanted(request.params.get("notifications"), offer.about.changes)
     tag: JsonObject = {SUBSCRIPTION_KEY: request.id}
     # A dictionary as an ordered set: a change that still waits to be told is told once.
@@ -61,10 +63,12 @@ async def listen(offer: Offer[Any], client: object, request: Request, send: Send
             arrived.set()
 
     end = offer.subscribe(client, note)
+    closed = asyncio.ensure_future(closing.wait())
+    closed.add_done_callback(lambda _: arrived.set())
     try:
         acknowledged: JsonObject = {"notifications": wanted.as_wire(), "_meta": tag}
         await send(notification_message("notifications/subscriptions/acknowledged", acknowledged))
-        while True:
+        while not closing.is_set():
             await arrived.wait()
             arrived.clear()
             while waiting:
@@ -75,7 +79,9 @@ async def listen(offer: Offer[Any], client: object, request: Request, send: Send
                     params["uri"] = change.uri
                 await send(notification_message(change.kind.value, params))
     finally:
+        closed.cancel()
         end()
+    return {"_meta": tag}
 
 
 def _wanted(filters: JsonValue, told: frozenset[ChangeKind]) -> Wanted:

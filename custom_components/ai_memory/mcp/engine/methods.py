@@ -4,6 +4,7 @@ The table at the end says which methods exist in which era and which ability of 
 needs. Called by the dispatcher, which adds the envelope; nothing here knows of HTTP.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -44,6 +45,8 @@ class Exchange:
     headers: Mapping[str, str]
     channel: Channel
     log_levels: LogLevels
+    closing: asyncio.Event
+    """Set when what the request asks for will no longer be there."""
 
     @property
     def params(self) -> JsonObject:
@@ -200,7 +203,9 @@ async def subscribe(exchange: Exchange) -> JsonObject:
     """Tell a client of changes until it leaves."""
     if not exchange.channel.open_to_stream:
         raise RpcError(ErrorCode.INVALID_REQUEST, "Listening needs an event stream", status=406)
-    return await listen(exchange.offer, exchange.client, exchange.request, exchange.channel.send)
+    return await listen(
+        exchange.offer, exchange.client, exchange.request, exchange.channel.send, exchange.closing
+    )
 
 
 def server_info(about: About) -> JsonObject:

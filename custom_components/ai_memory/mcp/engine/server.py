@@ -70,6 +70,7 @@ class Server[C: Identified]:
     def __init__(self, offer: Offer[C]) -> None:
         """Start with no call running."""
         self._offer = offer
+        self._closing = asyncio.Event()
         self._log_levels = LogLevels()
         self._running: dict[tuple[SessionKey, RequestId], asyncio.Task[JsonObject]] = {}
 
@@ -93,6 +94,7 @@ class Server[C: Identified]:
                 headers=headers,
                 channel=channel,
                 log_levels=self._log_levels,
+                closing=self._closing,
             )
             method = self._method(message, terms)
             result = await self._run(method, exchange)
@@ -122,6 +124,7 @@ class Server[C: Identified]:
 
     def close(self) -> None:
         """End every request that still runs or listens: what it asks is no longer there."""
+        self._closing.set()
         for task in self._running.values():
             task.cancel()
 
@@ -135,9 +138,10 @@ class Server[C: Identified]:
         """Run a method as a task of its own, which its client can cancel."""
         key = (exchange.session, exchange.request.id)
         task = asyncio.ensure_future(_handle(method, exchange))
-        self._running[key] = task
+        timeout = None if method.endless else CALL_TIMEOUT_SECONDS
+        if not method.endless:
+            self._running[key] = task
         try:
-            timeout = None if method.endless else CALL_TIMEOUT_SECONDS
             done, _ = await asyncio.wait({task}, timeout=timeout)
             if not done:
                 raise RpcError(ErrorCode.INTERNAL, f"No result in {CALL_TIMEOUT_SECONDS} s")
