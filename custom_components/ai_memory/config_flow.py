@@ -42,6 +42,7 @@ from yarl import URL
 from .client_flow import ClientFlow
 from .const import (
     ARCHIVE_DAYS_MAXIMUM,
+    CONF_ADMINISTRATOR_ACCESS,
     CONF_API_KEY,
     CONF_ARCHIVE_DAYS,
     CONF_ASSIST_TOOLS,
@@ -56,6 +57,7 @@ from .const import (
     CONF_REMOTE_URL,
     CONF_SIMILARITY_FLOOR,
     CONF_STANDING_TOKENS,
+    CONF_USER_ACCESS,
     DEFAULT_ASSIST_TOOLS,
     DEFAULT_MAX_ENTRIES,
     DEFAULT_STANDING_TOKENS,
@@ -71,7 +73,7 @@ from .const import (
     REMOTE_KEYS,
     STANDING_TOKENS_MAXIMUM,
 )
-from .core import DEFAULT_QUERY_TIMEOUT_SECONDS
+from .core import DEFAULT_QUERY_TIMEOUT_SECONDS, Access
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
 from .embedding.builtin import ENGINE_NAME as BUILTIN
@@ -97,6 +99,7 @@ from .engine_setup import (
 )
 from .ha_compat import HAS_LLM_PLATFORM, vol
 from .mcp.client_tokens import SUBENTRY_TYPE as CLIENT
+from .mcp.clients import DEFAULT_ADMINISTRATOR_ACCESS, DEFAULT_USER_ACCESS
 from .runtime import settings_of
 
 CONF_EDIT_CONNECTION: Final = "edit_connection"
@@ -128,6 +131,14 @@ _ENGINE: Final = SelectSelector(
 )
 _SECONDS: Final = NumberSelector(
     NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.1, unit_of_measurement="s")
+)
+_ACCESS: Final = SelectSelector(
+    SelectSelectorConfig(
+        options=[one.value for one in Access],
+        multiple=True,
+        mode=SelectSelectorMode.LIST,
+        translation_key="client_access",
+    )
 )
 _SIMILARITY: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.01))
 _WHOLE: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
@@ -509,6 +520,12 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         fields[vol.Required(CONF_EDIT_CONNECTION, default=True)] = BooleanSelector()
     if HAS_LLM_PLATFORM:
         fields[vol.Required(CONF_ASSIST_TOOLS, default=DEFAULT_ASSIST_TOOLS)] = BooleanSelector()
+    fields |= {
+        vol.Required(
+            CONF_ADMINISTRATOR_ACCESS, default=list(DEFAULT_ADMINISTRATOR_ACCESS)
+        ): _ACCESS,
+        vol.Required(CONF_USER_ACCESS, default=list(DEFAULT_USER_ACCESS)): _ACCESS,
+    }
     fields[vol.Optional(CONF_IDENTITY)] = _LINES
     tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
     fields[tokens] = _WHOLE

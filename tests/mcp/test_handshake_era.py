@@ -122,6 +122,7 @@ async def test_a_memory_is_stored_found_corrected_and_forgotten(agent: Agent) ->
         ("search_memory", {"query": "x", "limit": "many"}, "not_a_whole_number"),
         ("search_memory", {"query": {"a": 1}}, "not_text"),
         ("list_memories", {"scope": "secret"}, "unknown_choice"),
+        ("add_memory", {"content": "x", "tags": ["a"]}, "unknown_argument"),
         ("get_memory", {"memory_id": "01H"}, "memory_not_found"),
         ("delete_memory", {}, "filter_required"),
     ],
