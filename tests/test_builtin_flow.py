@@ -156,6 +156,8 @@ async def test_the_model_is_installed_and_tried_over_http_and_finds_by_meaning(
     hass: HomeAssistant, index: Index, hass_client: Any
 ) -> None:
     assert await async_setup_component(hass, "config", {})
+    # The server of a test takes no more views once it runs, unlike Home Assistant's.
+    assert await async_setup_component(hass, DOMAIN, {})
     progressed = async_capture_events(hass, "data_entry_flow_progressed")
     client = await hass_client()
     path = "/api/config/config_entries/flow"

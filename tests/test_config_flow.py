@@ -77,6 +77,8 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "standing_tokens": 400,
         "promotion_uses": 10,
         "archive_days": 90,
+        "administrator_access": ["read", "write", "delete", "export", "admin"],
+        "user_access": [],
     }
     assert loaded.data == {"max_entries": 1000, "embedding_engine": "tfidf"}
     state = hass.states.get("sensor.ai_memory")

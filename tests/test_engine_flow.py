@@ -504,6 +504,8 @@ async def test_the_options_lead_to_another_engine_and_reload_once(
         "standing_tokens": 400,
         "promotion_uses": 10,
         "archive_days": 90,
+        "administrator_access": ["read", "write", "delete", "export", "admin"],
+        "user_access": [],
     } | ({"assist_tools": True} if HAS_LLM_PLATFORM else {})
     assert loaded.runtime_data.manager.engine_name == "ollama"
 
@@ -532,6 +534,8 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "standing_tokens": 400,
         "promotion_uses": 10,
         "archive_days": 90,
+        "administrator_access": ["read", "write", "delete", "export", "admin"],
+        "user_access": [],
     }
     wanted: dict[str, Any] = {
         "max_entries": 1000,
@@ -559,6 +563,8 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "standing_tokens": 400,
         "promotion_uses": 10,
         "archive_days": 90,
+        "administrator_access": ["read", "write", "delete", "export", "admin"],
+        "user_access": [],
     }
     assert entry.runtime_data.manager.floor.value == 0.4
     assert entry.data["remote_url"] == NOBODY

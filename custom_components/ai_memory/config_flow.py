@@ -520,12 +520,12 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         fields[vol.Required(CONF_EDIT_CONNECTION, default=True)] = BooleanSelector()
     if HAS_LLM_PLATFORM:
         fields[vol.Required(CONF_ASSIST_TOOLS, default=DEFAULT_ASSIST_TOOLS)] = BooleanSelector()
-    fields |= {
-        vol.Required(
-            CONF_ADMINISTRATOR_ACCESS, default=list(DEFAULT_ADMINISTRATOR_ACCESS)
-        ): _ACCESS,
-        vol.Required(CONF_USER_ACCESS, default=list(DEFAULT_USER_ACCESS)): _ACCESS,
+    given = {
+        CONF_ADMINISTRATOR_ACCESS: DEFAULT_ADMINISTRATOR_ACCESS,
+        CONF_USER_ACCESS: DEFAULT_USER_ACCESS,
     }
+    for name, default in given.items():
+        fields[vol.Required(name, default=list(default))] = _ACCESS
     fields[vol.Optional(CONF_IDENTITY)] = _LINES
     tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
     fields[tokens] = _WHOLE

@@ -21,8 +21,8 @@ from ..core import Access, Caller, Reach
 from .client_tokens import KnownClient, client_at_address, client_with_token
 
 BEARER: Final = "bearer"
-DEFAULT_ADMINISTRATOR_ACCESS: Final = tuple(Access)
-DEFAULT_USER_ACCESS: Final[tuple[Access, ...]] = ()
+DEFAULT_ADMINISTRATOR_ACCESS: Final = tuple(access.value for access in Access)
+DEFAULT_USER_ACCESS: Final[tuple[str, ...]] = ()
 EVERYWHERE: Final = Reach(home=True, workshop=True)
 """What people reach: the memory is theirs."""
 
