@@ -1,6 +1,7 @@
 """The tools as REST, the document that describes them, and the health of the door."""
 
 from http import HTTPStatus
+import json
 from typing import Any
 
 from homeassistant.core import HomeAssistant
@@ -13,10 +14,10 @@ from custom_components.ai_memory.core import (
     AiMemoryError,
     Caller,
     ConflictError,
-    ExpiredError,
     InvalidInputError,
     NewMemory,
     NotFoundError,
+    ReceiptError,
     StorageError,
 )
 from custom_components.ai_memory.mcp.refusals import refusal_body, refusal_status
@@ -100,7 +101,8 @@ async def test_every_error_of_the_memory_has_a_status(loaded: MockConfigEntry) -
         (AccessDeniedError("access_denied", access="write"), 403),
         (NotFoundError("memory_not_found", id="x"), 404),
         (conflict, 409),
-        (ExpiredError("receipt_expired", op_id="x"), 410),
+        (ReceiptError("receipt_mismatch", id="x"), 409),
+        (ReceiptError("receipt_expired", id="x"), 410),
         (StorageError("disk_full"), 503),
         (AiMemoryError("unheard_of"), 500),
     ):
@@ -108,6 +110,21 @@ async def test_every_error_of_the_memory_has_a_status(loaded: MockConfigEntry) -
     body = refusal_body(conflict)
     assert body["revision"] == added.memory.revision
     assert body["current"]["content"] == "Blinds close at nine."  # type: ignore[call-overload, index]
+
+
+async def test_of_two_updates_at_one_revision_one_wins(agent: Agent) -> None:
+    added = await agent.tool("add_memory", content="Port 80 is open.", scope="common")
+    at_first = {"memory_id": added["memory"]["id"], "revision": added["memory"]["revision"]}
+    one = {**at_first, "content": "Port 443 is open."}
+    two = {**at_first, "content": "Port 8123 is open."}
+    won = await _run(agent, "update_memory", HTTPStatus.OK, one)
+    lost = await _run(agent, "update_memory", HTTPStatus.CONFLICT, two)
+    assert lost["error_key"] == "revision_conflict"
+    assert lost["revision"] == won["memory"]["revision"]
+    assert lost["current"]["content"] == "Port 443 is open."
+    over_mcp = await agent.result("tools/call", {"name": "update_memory", "arguments": two})
+    assert over_mcp["isError"]
+    assert json.loads(over_mcp["content"][0]["text"]) == lost
 
 
 async def test_the_document_describes_every_tool(agent: Agent, stranger: Agent) -> None:

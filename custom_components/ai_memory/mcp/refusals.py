@@ -12,22 +12,23 @@ from ..core import (
     AccessDeniedError,
     AiMemoryError,
     ConflictError,
-    ExpiredError,
     InvalidInputError,
     NotFoundError,
+    ReceiptError,
     StorageError,
 )
 from ..failures import home_assistant_error
 from ..operations.replies import memory_reply
 from .engine import JsonObject
 
+RECEIPT_EXPIRED: Final = "receipt_expired"
 _STATUSES: Final[Mapping[type[AiMemoryError], HTTPStatus]] = MappingProxyType(
     {
         InvalidInputError: HTTPStatus.BAD_REQUEST,
         AccessDeniedError: HTTPStatus.FORBIDDEN,
         NotFoundError: HTTPStatus.NOT_FOUND,
         ConflictError: HTTPStatus.CONFLICT,
-        ExpiredError: HTTPStatus.GONE,
+        ReceiptError: HTTPStatus.CONFLICT,
         StorageError: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
@@ -35,6 +36,8 @@ _STATUSES: Final[Mapping[type[AiMemoryError], HTTPStatus]] = MappingProxyType(
 
 def refusal_status(error: AiMemoryError) -> HTTPStatus:
     """Return the HTTP status of a refusal."""
+    if error.key == RECEIPT_EXPIRED:
+        return HTTPStatus.GONE
     known = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
     return next(known, HTTPStatus.INTERNAL_SERVER_ERROR)
 

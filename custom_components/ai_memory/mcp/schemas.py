@@ -5,11 +5,12 @@ schema; the replies are described here because only these doors tell of their sh
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from types import MappingProxyType
 from typing import Final
 
 from ..core import MatchType, Scope
+from ..core.models import Never
 from ..operations import Kind, Parameter
 from ..operations.parameters import Value
 from .engine import JsonObject, JsonValue
@@ -22,6 +23,7 @@ _KIND_SCHEMAS: Final[Mapping[Kind, JsonObject]] = MappingProxyType(
         Kind.NUMBER: {"type": "number"},
         Kind.BOOLEAN: {"type": "boolean"},
         Kind.TIME: {"type": "string", "format": "date-time"},
+        Kind.EXPIRY: {"type": "string"},
         Kind.TEXTS: {"type": "array", "items": {"type": "string"}},
         Kind.OBJECT: {"type": "object"},
     }
@@ -75,8 +77,10 @@ def _present(**bounds: float | None) -> JsonObject:
 def _default(value: Value) -> JsonValue:
     """Return a default as JSON has it."""
     match value:
-        case datetime():
+        case date():
             return value.isoformat()
+        case Never():
+            return str(value.value)
         case tuple():
             return [*value]
         case None | str() | int() | float():

@@ -12,7 +12,10 @@ TOOLS: Final = (
     Publication(
         name="add_memory",
         operation_name="add",
-        offered=("content", "scope", "summary", "wing", "room", "layer", "pin"),
+        offered=(
+            *("content", "scope", "summary", "wing", "room", "layer", "pin"),
+            *("expires", "supersedes"),
+        ),
     ),
     Publication(name="get_memory", operation_name="get", offered=("memory_id",)),
     Publication(
@@ -30,7 +33,10 @@ TOOLS: Final = (
     Publication(
         name="update_memory",
         operation_name="update",
-        offered=(*("memory_id", "content", "summary", "wing", "room", "scope", "layer", "pin"),),
+        offered=(
+            *("memory_id", "content", "summary", "wing", "room", "scope", "layer", "pin"),
+            *("expires", "revision"),
+        ),
     ),
     Publication(
         name="delete_memory",

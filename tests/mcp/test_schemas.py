@@ -1,0 +1,65 @@
+"""The schemas of tools: every kind of parameter has one, and what the memory replies fits its own."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import jsonschema
+import pytest
+
+from custom_components.ai_memory.mcp.schemas import input_schema, parameter_schema
+from custom_components.ai_memory.operations import Kind, Parameter
+
+from .conftest import Agent
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_has_a_schema(kind: Kind) -> None:
+    schema = parameter_schema(
+        Parameter(name="p", kind=kind, choices=("a",), minimum=1, maximum=2, description="what")
+    )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["type"] in {"string", "integer", "number", "boolean", "array", "object"}
+    assert schema["description"] == "what"
+
+
+@pytest.mark.parametrize(
+    ("default", "shown"),
+    [
+        (5, 5),
+        (False, False),
+        (("a", "b"), ["a", "b"]),
+        (date(2026, 11, 30), "2026-11-30"),
+        (datetime(2026, 11, 30, tzinfo=UTC), "2026-11-30T00:00:00+00:00"),
+    ],
+)
+def test_a_default_is_shown_as_json(default: Any, shown: object) -> None:
+    schema = parameter_schema(Parameter(name="p", default=default))
+    assert schema["default"] == shown
+
+
+def test_only_required_parameters_are_required() -> None:
+    schema = input_schema((Parameter(name="a", required=True), Parameter(name="b")))
+    assert schema["required"] == ["a"]
+    assert schema["additionalProperties"] is False
+    assert "required" not in input_schema((Parameter(name="b"),))
+
+
+async def test_replies_fit_the_schemas_that_were_promised(agent: Agent) -> None:
+    promised = {
+        tool["name"]: tool["outputSchema"] for tool in (await agent.result("tools/list"))["tools"]
+    }
+    for schema in promised.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+    async def check(name: str, **arguments: Any) -> Any:
+        reply = await agent.tool(name, **arguments)
+        jsonschema.validate(reply, promised[name])
+        return reply
+
+    added = await check("add_memory", content="The pump runs at night.", scope="common")
+    memory_id = added["memory"]["id"]
+    await check("get_memory", memory_id=memory_id)
+    await check("list_memories", limit=5)
+    assert (await check("search_memory", query="pump"))["count"] == 1
+    await check("update_memory", memory_id=memory_id, content="The pump runs at noon.")
+    await check("delete_memory", memory_id=memory_id)
