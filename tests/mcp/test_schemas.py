@@ -1,4 +1,4 @@
-"""The schemas of tools: every kind of parameter has one, and what the memory replies fits its own."""
+"""The schemas of tools: every kind of parameter has one, and replies fit what was promised."""
 
 from datetime import UTC, date, datetime
 from typing import Any
