@@ -22,6 +22,10 @@ class InvalidInputError(AiMemoryError):
     """The caller sent something that cannot be accepted; nothing was changed."""
 
 
+class ScreenedError(InvalidInputError):
+    """What was sent holds a secret; names the field and the pattern that found it, no more."""
+
+
 class NotFoundError(AiMemoryError):
     """No memory with that id is visible to the caller; says nothing about hidden ones."""
 
