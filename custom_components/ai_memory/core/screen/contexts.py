@@ -4,12 +4,11 @@
 """
 
 from base64 import b64decode
-import binascii
 import re
 from typing import Final
 
 from .names import is_credential_name
-from .rules import Rule
+from .rules import Accept, Rule, always
 from .values import is_placeholder, looks_like_password, looks_random, looks_very_random
 
 _SAID_TO_BE_ONE: Final = frozenset({"digest", "negotiate", "token", "bearer", "basic", "none"})
@@ -30,22 +29,20 @@ def _has_random(found: re.Match[str]) -> bool:
 def _is_basic(found: re.Match[str]) -> bool:
     """Return whether a header's value is a name and a password."""
     try:
-        pair = b64decode(found[1] + "=" * (-len(found[1]) % 4), validate=True)
-    except binascii.Error:
+        pair = b64decode(found[1] + "=" * (-len(found[1]) % 4), validate=True).decode("ascii")
+    except ValueError:
         return False
-    name, colon, password = pair.partition(b":")
-    return (
-        bool(colon and password)
-        and (name + password).isascii()
-        and pair[:80].isascii()
-        and (
-            all(byte >= 0x20 for byte in pair)  # noqa: PLR2004 - the first printable character
-        )
-    )
+    _, colon, password = pair.partition(":")
+    return bool(colon and password) and pair.isprintable()
 
 
 def _is_authorization(found: re.Match[str]) -> bool:
     return found[1].lower() not in _SAID_TO_BE_ONE and _has_any(found)
+
+
+def _is_aws_secret(found: re.Match[str]) -> bool:
+    # One that begins with a slash must not be taken for a path.
+    return looks_very_random(found[1].lstrip("/"))
 
 
 def _is_cookie(found: re.Match[str]) -> bool:
@@ -60,13 +57,13 @@ def _is_flag(found: re.Match[str]) -> bool:
     return looks_like_password(value) or looks_random(value)
 
 
-def _rule(name: str, anchors: str, pattern: str, accept: object = None) -> Rule:
+def _rule(name: str, anchors: str, pattern: str, accept: Accept = _has_any) -> Rule:
     compiled = re.compile(pattern, re.IGNORECASE | re.VERBOSE)
     return Rule(
         name=name,
         anchors=tuple(anchors.split()),
         pattern=compiled,
-        accept=accept if callable(accept) else _has_any,
+        accept=accept,
         caseless=True,
     )
 
@@ -89,7 +86,7 @@ MACHINE_RULES: Final = (
         "secret_access_key secretaccesskey secret_key secretkey aws_secret",
         r"""(?:aws_)?secret_?(?:access_?)?key[\\"'\]]{0,4}\s{0,4}[:=]>?\s{0,4}[\\"']{0,4}
         ((?=[^\s"']{0,39}[0-9+/])[a-z0-9/+]{40})(?![a-z0-9/+=])""",
-        lambda found: "example" not in found[1].lower() and looks_very_random(found[1].lstrip("/")),
+        _is_aws_secret,
     ),
     _rule(
         "authorization-token",
@@ -169,7 +166,7 @@ CONTEXT_RULES: Final = (
         "seed recovery mnemonic",
         r"(?:seed|recovery|mnemonic)(?:\s(?:phrase|words?))?\s{0,2}(?:is|are|[:=])\s{0,3}[\"']?"
         r"(?:[a-z]{3,8}[\s,]{1,3}){11,23}[a-z]{3,8}",
-        lambda found: True,
+        always,
     ),
 )
 """What people type and files hold; refused in the workshop."""

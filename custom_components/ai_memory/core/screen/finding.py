@@ -1,4 +1,4 @@
-"""What the screen says, and how strict it is; plain values for every other module of the package."""
+"""What the screen says, and how strict it is; values for all modules of the package."""
 
 from dataclasses import dataclass
 from enum import StrEnum

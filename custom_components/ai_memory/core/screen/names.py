@@ -9,21 +9,32 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-_PASSWORDS: Final = frozenset(
-    ["password", "passwords", "passwd", "passwort", "kennwort", "pwd", "passphrase", "passcode", "pass", "psk", "pin"]
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_PASSWORDS: Final = _set(
+    "password passwords passwd passwort kennwort pwd passphrase passcode pass psk pin"
 )
-_SECRETS: Final = frozenset(
-    ["secret", "secrets", "token", "jwt", "bearer", "sid", "sessid", "session", "cookie", "credential", "credentials", "creds", "auth", "authorization", "sig", "signature", "otp", "totp", "hmac"]
+_SECRETS: Final = _set(
+    "secret secrets token jwt bearer sid sessid session cookie credential credentials creds auth"
+    " authorization sig signature otp totp hmac"
 )
-_KEYS_OF: Final = frozenset(
-    ["api", "access", "private", "secret", "account", "auth", "authentication", "authorization", "encryption", "encrypt", "decryption", "master", "signing", "sign", "client", "server", "service", "storage", "shared", "sas", "app", "application", "admin", "deploy", "license", "licence", "network", "noise", "preshared", "wireguard", "ssh", "ssl", "tls", "pgp", "gpg", "age", "root", "session", "subscription", "webhook", "hmac", "security", "bearer", "user", "openai", "anthropic", "google", "maps", "azure", "stripe"]
+_KEYS_OF: Final = _set(
+    "api access private secret account auth authentication authorization encryption encrypt"
+    " decryption master signing sign client server service storage shared sas app application"
+    " admin deploy license licence network noise preshared wireguard ssh ssl tls pgp gpg age root"
+    " session subscription webhook hmac security bearer user openai anthropic google maps azure"
+    " stripe"
 )
-_NO_TOKEN_OF: Final = frozenset(
-    ["page", "next", "prev", "previous", "continuation", "sync", "pad", "eos", "bos", "unk", "mask", "sep", "cls", "special", "stop", "start", "end", "max", "min", "per", "input", "output", "prompt", "completion", "total", "design", "first", "last", "every", "each"]
+_NO_TOKEN_OF: Final = _set(
+    "page next prev previous continuation sync pad eos bos unk mask sep cls special stop start end"
+    " max min per input output prompt completion total design first last every each"
 )
-_CODES_OF: Final = frozenset(["auth", "authorization", "otp", "verification", "pin", "access", "security"])
+_CODES_OF: Final = _set("auth authorization otp verification pin access security")
 _SESSIONS: Final = frozenset({"session", "sess"})
-_FORMS: Final = frozenset(["value", "string", "plain", "plaintext", "text", "data", "base", "b64", "raw", "hash", "digest"])
+_FORMS: Final = _set("value string plain plaintext text data base b64 raw hash digest")
 _JOINED: Final = re.compile(
     r"\w*(?:password|passwd|passphrase|secret|apikey|accesskey|secretkey|privatekey|sessionid|sessid"
     r"|(?<!page)(?<!next)(?<!sync)token)"

@@ -55,7 +55,8 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=("mot de passe",),
         pattern=re.compile(
-            rf"""mot\ de\ passe[^\n.!?]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“«]?([^\s"'”»]{{4,64}})""",
+            rf"""mot\ de\ passe[^\n.!?]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“«]?
+            ([^\s"'”»]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),
         accept=_has_password,

@@ -39,8 +39,7 @@ _SHAPES: Final = (
     ("github-token", "github_pat_", r"\w{36,255}"),
     (
         "gitlab-token",
-        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- glsoat- gloas- glffct-"
-        " GR1348941",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- glsoat- gloas- glffct- GR1348941",
         r"[\w.-]{20,300}",
     ),
     ("gitea-token", "gto_ gta_", r"[a-z2-7]{48,60}(?![a-z0-9])"),
@@ -107,6 +106,7 @@ _SHAPES: Final = (
     ("nostr-key", "nsec1", r"[a-z0-9]{58}"),
     ("wallet-key", "xprv tprv zprv", r"[A-Za-z0-9]{107}"),
 )
+_LONGER_THAN_WORDS_CHARACTERS: Final = 32
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -115,8 +115,7 @@ def _documented(found: re.Match[str]) -> bool:
 
 
 def _bare_key(found: re.Match[str]) -> bool:
-    # Words that begin so have no digits; keys without any are longer than words.
-    mixed = len(found[1]) >= 32 or _DIGIT.search(found[1]) is not None
+    mixed = len(found[1]) >= _LONGER_THAN_WORDS_CHARACTERS or _DIGIT.search(found[1]) is not None
     return mixed and not is_filler(found[0])
 
 
