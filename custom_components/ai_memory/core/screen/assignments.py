@@ -34,6 +34,8 @@ _ASSIGNMENT: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_COUNTED: Final = frozenset({"pass", "pin"})
+"""Names that a figure may also count: tests that pass, pins of a chip."""
 _IN_AN_ADDRESS: Final = frozenset("?&#")
 
 
@@ -55,6 +57,8 @@ def _is_secret(found: re.Match[str]) -> bool:
         return False
     if not is_password_name(name):
         return looks_mixed(value) or (found["quote"] is not None and looks_random(value))
+    if value.isdecimal() and name.lower() in _COUNTED:
+        return False
     return looks_like_password(value) or _is_phrase(found) or _is_set(found, name)
 
 
@@ -95,7 +99,7 @@ ASSIGNMENT: Final = Rule(
 )
 MACHINE_ASSIGNMENT: Final = Rule(
     name="credential-assignment",
-    anchors=("secret", "token", "key", "auth", "sig", "sess", "jwt"),
+    anchors=("secret", "token", "key", "auth", "sig", "sess", "jwt", "sid", "cookie"),
     pattern=_ASSIGNMENT,
     accept=_is_machine_secret,
     caseless=True,

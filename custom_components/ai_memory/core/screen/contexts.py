@@ -98,7 +98,7 @@ MACHINE_RULES: Final = (
     _rule(
         "connection-string",
         "password pwd",
-        r"""(?<=[;&?\s])(?:password|pwd)\s?=\s?([^\s;&"'<>{}]{3,128})(?=;)""",
+        r"""(?<=[;\s])(?:password|pwd)\s?=\s?([^\s;"'<>{}]{3,128})(?=;)""",
         _has_password,
     ),
 )

@@ -17,7 +17,7 @@ _BINARY: Final = re.compile(rb"[^\t\n\r\x20-\x7e]")
 def decoded_texts(words: str) -> Iterator[str]:
     """Return the texts that stand in long words as base64."""
     for run in _RUN.finditer(words):
-        first = _decode(words[run.start() : run.start() + _FIRST_CHARACTERS])
+        first = _decode(run[0][:_FIRST_CHARACTERS])
         # A character of UTF-8 may be cut by the end of the first bytes.
         if len(_BINARY.findall(first)) <= len(first) // 4 and (whole := _decode(run[0])):
             text = whole.decode("utf-8", "replace")

@@ -14,7 +14,7 @@ _PASSWORDS: Final = (
     " contrasena clave senha パスワード 密码 密碼 口令 login"
 )
 _PASSWORD_WORDS: Final = "|".join(_PASSWORDS.replace(" login", "").split())
-_IS: Final = r"(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als|は|是|为|為|[:=：])"
+_IS: Final = r"(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als|は|是|为|為|[:：])"
 _OPENED: Final = re.compile(
     r"""
     \b(?:alarm\w*|garage\w*|garaje|garagem|door|gate|front|back|entry|house|home|safe|lock\w*|keypad
@@ -44,7 +44,7 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=tuple(_PASSWORD_WORDS.split("|")),
         pattern=re.compile(
-            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“„«「`]?
+            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“„«「`]?
             ([^\s"'”“»」`，。]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),
@@ -55,7 +55,7 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=("mot de passe",),
         pattern=re.compile(
-            rf"""mot\ de\ passe[^\n.!?]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“«]?
+            rf"""mot\ de\ passe[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“«]?
             ([^\s"'”»]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),

@@ -27,7 +27,7 @@ _PLACEHOLDER: Final = re.compile(
     | (?:~|\.{1,2})?(?:/[\w.-]+)+/?                         # a path
     | (?:os|process|env|environ|config|self|this|settings|ctx|args|opts|options|request|req|secrets
       |vault|keyring|import|getpass|input|await|new|hass|entry|std|crypto)[.\[(].*
-    | [A-Za-z_]+(?:\.[A-Za-z_]+)+ | \w+\(.*                 # config.token, get_token()
+    | [A-Za-z_]+(?:\.[A-Za-z_]+)+ | [A-Za-z_][\w.]*\(.*                 # config.token, get_token()
     | (?:op|env|vault|file|arn|https?|ref\+\w+|sha\d+|keyring|sops|gpg|ssm|secret)[:+].*
     | .*(?:example|placeholder|redacted|changeme|change[-_]me|xxxx|\*\*\*|\.\.\.|<|>|\{\{).*
     | (?:your|my|the|some|any|insert|enter|dummy|fake|sample)[-_ ].*
