@@ -38,7 +38,10 @@ def block(kind: str, data: str, end: str = "\n") -> str:
 
 def signed_token(payload: str = "") -> str:
     """Return a JSON web token, as Home Assistant's long-lived tokens are."""
-    parts = ({"alg": "HS256", "typ": "JWT"}, {"iss": some(32, HEX), "iat": 1764489600, "p": payload})
+    parts = (
+        {"alg": "HS256", "typ": "JWT"},
+        {"iss": some(32, HEX), "iat": 1764489600, "p": payload},
+    )
     encoded = [urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
     return ".".join([*encoded, some(43, URL_SAFE)])
 
@@ -94,7 +97,10 @@ MACHINE: Final[tuple[tuple[str, str], ...]] = (
     ("gitlab routable", joined("gl", "pat-", some(27), ".01.", some(9))),
     ("gitlab runner", joined("gl", "rt-", some(20))),
     ("gitea header", joined("Authorization: token ", some(40, HEX))),
-    ("gitea oauth", joined("gt", "o_", "".join(_RANDOM.choice("abcdefgh234567") for _ in range(52)))),
+    (
+        "gitea oauth",
+        joined("gt", "o_", "".join(_RANDOM.choice("abcdefgh234567") for _ in range(52))),
+    ),
     ("forgejo variable", joined("FORGEJO_TOKEN=", some(40, HEX))),
     ("npm", joined("np", "m_", some(36))),
     ("pypi", joined("py", "pi-AgEIcHlwaS5vcmc", some(140, URL_SAFE))),
@@ -163,7 +169,7 @@ MACHINE: Final[tuple[tuple[str, str], ...]] = (
     ("key parameter", joined("https://maps.lan/js?k", "ey=", some(39, URL_SAFE))),
     ("signature", joined("https://s3.lan/b/o?X-Amz-Sig", "nature=", some(64, HEX))),
     ("api key in YAML", joined("api_", "key: ", some(32))),
-    ("api key in code", joined('const api', 'Key = "', some(40), '";')),
+    ("api key in code", joined("const api", 'Key = "', some(40), '";')),
     ("secret in JSON", joined('{"client_', 'secret": "', some(40, URL_SAFE), '"}')),
     ("secret in escaped JSON", json.dumps(joined('{"client_', 'secret": "', some(40), '"}'))),
     ("github token as base64", in_base64("token is " + _GITHUB)),
@@ -190,7 +196,7 @@ TYPED: Final[tuple[tuple[str, str], ...]] = (
     ("parameter", joined("https://nas.lan/login?user=anna&pass", "word=", "geheim99")),
     ("jdbc", joined("jdbc:mysql://db/a?user=b&pass", "word=", "geheim99")),
     ("short secret", joined("client_", "secret = ", "s3cr3tvalue")),
-    ("passphrase", joined('pass', 'phrase = "correct horse battery staple"')),
+    ("passphrase", joined("pass", 'phrase = "correct horse battery staple"')),
     ("flag", joined("restic --pass", "word ", _PASSWORD)),
     ("curl", joined("curl -s -u anna:", "geheim99", " https://nas.lan/api")),
     ("mysql", joined("mysql -h db -u root -p", "geheim99", " app")),
@@ -235,7 +241,7 @@ HARMLESS: Final[tuple[str, ...]] = (
     "req_011CSHoEeqs5C35K2UUqR7Fy",
     "call_9QeX2mZrT1yU7pLk",
     "image digest ghcr.io/home-assistant/core@sha256:" + "ab12" * 16,
-    "etag W/\"5f3c-17a8b2c9d40\"",
+    'etag W/"5f3c-17a8b2c9d40"',
     "The device id is 3a7f9c2e4b6d8f0a1c3e5b7d9f2a4c6e",
     "MAC a4:c1:38:9f:22:7b, IP 192.168.178.20, port 8123",
     "Home Assistant 2026.11.0 on CPython 3.14.8",

@@ -130,7 +130,9 @@ def test_base64_of_sixteen_bit_characters_is_looked_into() -> None:
 def test_no_pattern_repeats_anything_without_a_limit(rule: object) -> None:
     pattern = rule.pattern.pattern  # type: ignore[attr-defined]
     bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "c", pattern)
-    assert not re.search(r"(?<!\\)[*+](?![*+]?\])(?<!\}\+)", re.sub(r"\}\+", "}", bare).replace("=*", "")), bare
+    assert not re.search(
+        r"(?<!\\)[*+](?![*+]?\])(?<!\}\+)", re.sub(r"\}\+", "}", bare).replace("=*", "")
+    ), bare
 
 
 @settings(max_examples=300, deadline=None, database=None)
@@ -142,7 +144,22 @@ def test_any_text_can_be_screened(text: str) -> None:
 
 
 _SNIPPETS: Final = st.sampled_from(
-    ["password", "=", ":", '"', "\\", "\n", "sk-", "eyJ", "://", "@", "a1", " ", "token", "-----BEGIN"]
+    [
+        "password",
+        "=",
+        ":",
+        '"',
+        "\\",
+        "\n",
+        "sk-",
+        "eyJ",
+        "://",
+        "@",
+        "a1",
+        " ",
+        "token",
+        "-----BEGIN",
+    ]
 )
 
 

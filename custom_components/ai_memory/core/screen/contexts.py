@@ -109,10 +109,10 @@ CONTEXT_RULES: Final = (
         "authorization-header",
         "authorization",
         r"""authorization[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}
-        (?:[a-z]{3,10}\s{1,3})?([^\s"',;\\]{6,512})""",
+        (?:[a-z]{3,10}\s{1,3})?([^\s"',;:\\]{6,256})""",
         _is_authorization,
     ),
-    _rule("cookie-header", "cookie:", r"cookie:\s{0,4}([^\n\"']{8,1000})", _is_cookie),
+    _rule("cookie-header", "cookie:", r"cookie:\s{0,4}([^\n\"':]{8,600})", _is_cookie),
     _rule(
         "command-flag",
         "--",

@@ -11,10 +11,10 @@ from .values import looks_like_password
 
 _PASSWORDS: Final = (
     "password passwort kennwort passcode passphrase passwd wachtwoord hasło hasla contraseña"
-    " contrasena clave senha パスワード 密码 密碼 口令 login"
+    " contrasena clave senha"
 )
-_PASSWORD_WORDS: Final = "|".join(_PASSWORDS.replace(" login", "").split())
-_IS: Final = r"(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als|は|是|为|為|[:：])"
+_PASSWORD_WORDS: Final = "|".join(_PASSWORDS.split())
+_IS: Final = r"(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als|:)"
 _OPENED: Final = re.compile(
     r"""
     \b(?:alarm\w*|garage\w*|garaje|garagem|door|gate|front|back|entry|house|home|safe|lock\w*|keypad
@@ -44,8 +44,8 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=tuple(_PASSWORD_WORDS.split("|")),
         pattern=re.compile(
-            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“„«「`]?
-            ([^\s"'”“»」`，。]{{4,64}})""",
+            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“„«`]?
+            ([^\s"'”“»`:]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),
         accept=_has_password,
@@ -61,6 +61,15 @@ SPOKEN_RULES: Final = (
         ),
         accept=_has_password,
         caseless=True,
+    ),
+    Rule(
+        name="spoken-password",
+        anchors=("パスワード", "密码", "密碼", "口令", "暗証番号"),
+        pattern=re.compile(
+            r"""[^\W\d]{2,12}?(?:は|是|为|為|:)[ ]?["「“『]?([!-~]{4,64})""",
+            re.VERBOSE,
+        ),
+        accept=_has_password,
     ),
     Rule(
         name="spoken-code",
