@@ -1,8 +1,11 @@
 """The set-up and options flows."""
 
+from typing import Final
+
 from homeassistant import config_entries
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.exceptions import ServiceValidationError
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -76,6 +79,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     assert loaded.options == wanted | {
         "standing_tokens": 400,
         "promotion_uses": 10,
+        "secret_screen": "keys",
         "archive_days": 90,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
@@ -84,3 +88,38 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     state = hass.states.get("sensor.ai_memory")
     assert state is not None
     assert state.attributes["max_entries"] == 7
+
+
+MACHINE_KEY: Final = "-".join(("sk", "ant", "api03", "a1B2c3D4" * 8))
+GARAGE: Final = "The garage code is 1234"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "refused"),
+    [("off", []), ("keys", [MACHINE_KEY]), ("strict", [MACHINE_KEY, GARAGE])],
+)
+async def test_the_owner_chooses_which_secrets_the_home_refuses(
+    hass: HomeAssistant, loaded: MockConfigEntry, chosen: str, refused: list[str]
+) -> None:
+    form = await hass.config_entries.options.async_init(loaded.entry_id)
+    await hass.config_entries.options.async_configure(form["flow_id"], {"secret_screen": chosen})
+    await hass.async_block_till_done()
+    assert loaded.options["secret_screen"] == chosen
+    for text in {MACHINE_KEY, GARAGE} - set(refused):
+        await hass.services.async_call(DOMAIN, "add_memory", {"text": text}, blocking=True)
+    for text in refused:
+        with pytest.raises(ServiceValidationError) as refusal:
+            await hass.services.async_call(DOMAIN, "add_memory", {"text": text}, blocking=True)
+        assert refusal.value.translation_key == "screened"
+        assert (refusal.value.translation_placeholders or {})["field"] == "text"
+
+
+async def test_a_damaged_setting_of_the_screen_is_the_usual_one(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    entry.add_to_hass(hass)
+    hass.config_entries.async_update_entry(entry, options={"secret_screen": "sometimes"})
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    with pytest.raises(ServiceValidationError):
+        await hass.services.async_call(DOMAIN, "add_memory", {"text": MACHINE_KEY}, blocking=True)

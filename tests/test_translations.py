@@ -14,7 +14,7 @@ from homeassistant.util.yaml import load_yaml_dict
 import pytest
 
 from custom_components.ai_memory.const import DOMAIN
-from custom_components.ai_memory.core import Access, Action, AiMemoryError, database
+from custom_components.ai_memory.core import Access, Action, AiMemoryError, Strictness, database
 from custom_components.ai_memory.database_care import SALVAGED_ISSUE
 from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
@@ -266,6 +266,7 @@ def test_every_choice_has_a_name() -> None:
     expected = {
         "client_access": {access.value for access in Access},
         "embedding_engine": set(ENGINE_NAMES),
+        "secret_screen": {strictness.value for strictness in Strictness},
     }
     for fields in _yaml_services().values():
         for field in fields.values():

@@ -23,6 +23,7 @@ from .const import (
     CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
     CONF_PROMOTION_USES,
+    CONF_SECRET_SCREEN,
     CONF_SIMILARITY_FLOOR,
     DATABASE_FILE_NAME,
     DEFAULT_MAX_ENTRIES,
@@ -40,8 +41,10 @@ from .core import (
     LayerRules,
     MemoryManager,
     StorageError,
+    Strictness,
 )
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
+from .core.screen import HOME
 from .database_care import check_nightly, forget_salvaged, is_distrusted, tell_salvaged
 from .engine_setup import forget_builtin_refused, make_engine, watch_engine
 from .maintenance import maintain_daily
@@ -135,6 +138,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         ),
         similarity_floor=settings.get(CONF_SIMILARITY_FLOOR),
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
+        home_screen=_home_screen(settings),
         distrusted=is_distrusted(hass),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
@@ -146,6 +150,12 @@ def _max_entries(settings: Mapping[str, Any]) -> int:
     if isinstance(wanted, int) and MAX_ENTRIES_MINIMUM <= wanted <= MAX_ENTRIES_MAXIMUM:
         return wanted
     return DEFAULT_MAX_ENTRIES
+
+
+def _home_screen(settings: Mapping[str, Any]) -> Strictness:
+    """Return how strict the home's doors are, or the default where damaged settings say nothing."""
+    wanted = settings.get(CONF_SECRET_SCREEN)
+    return Strictness(wanted) if wanted in set(Strictness) else HOME
 
 
 async def _open(hass: HomeAssistant, manager: MemoryManager) -> None:

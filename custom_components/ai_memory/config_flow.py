@@ -55,6 +55,7 @@ from .const import (
     CONF_PROMOTION_USES,
     CONF_QUERY_INSTRUCTION,
     CONF_REMOTE_URL,
+    CONF_SECRET_SCREEN,
     CONF_SIMILARITY_FLOOR,
     CONF_STANDING_TOKENS,
     CONF_USER_ACCESS,
@@ -73,8 +74,9 @@ from .const import (
     REMOTE_KEYS,
     STANDING_TOKENS_MAXIMUM,
 )
-from .core import DEFAULT_QUERY_TIMEOUT_SECONDS, Access
+from .core import DEFAULT_QUERY_TIMEOUT_SECONDS, Access, Strictness
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
+from .core.screen import HOME
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
 from .embedding.builtin import ENGINE_NAME as BUILTIN
 from .embedding.errors import EngineReason, EngineUnavailableError
@@ -128,6 +130,9 @@ _OF_THE_MODEL: Final = (*_INSTRUCTIONS, CONF_SIMILARITY_FLOOR)
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
 _ENGINE: Final = SelectSelector(
     SelectSelectorConfig(options=list(ENGINE_NAMES), translation_key=CONF_EMBEDDING_ENGINE)
+)
+_SCREEN: Final = SelectSelector(
+    SelectSelectorConfig(options=list(Strictness), translation_key=CONF_SECRET_SCREEN)
 )
 _SECONDS: Final = NumberSelector(
     NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=0.1, unit_of_measurement="s")
@@ -526,6 +531,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
     }
     for name, default in given.items():
         fields[vol.Required(name, default=list(default))] = _ACCESS
+    fields[vol.Required(CONF_SECRET_SCREEN, default=HOME.value)] = _SCREEN
     fields[vol.Optional(CONF_IDENTITY)] = _LINES
     tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
     fields[tokens] = _WHOLE

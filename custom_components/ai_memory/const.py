@@ -19,6 +19,7 @@ CONF_ARCHIVE_DAYS: Final = "archive_days"
 PROMOTION_USES_MAXIMUM: Final = 1_000
 ARCHIVE_DAYS_MAXIMUM: Final = 3_650
 CONF_IDENTITY: Final = "identity"
+CONF_SECRET_SCREEN: Final = "secret_screen"  # noqa: S105 - the name of a setting
 CONF_STANDING_TOKENS: Final = "standing_tokens"
 DEFAULT_STANDING_TOKENS: Final = 400
 STANDING_TOKENS_MAXIMUM: Final = 4_000

@@ -1,9 +1,13 @@
 """The screen finds every kind of secret in its place, and lets what only looks like one pass."""
 
+from base64 import b64encode
+from collections.abc import Iterable
+from importlib import import_module
 import json
 from pathlib import Path
 import re
-from typing import Final
+from time import thread_time
+from typing import Any, Final
 
 from hypothesis import given, settings, strategies as st
 import pytest
@@ -23,9 +27,10 @@ from custom_components.ai_memory.core.screen.names import is_credential_name
 from custom_components.ai_memory.core.screen.spoken import SPOKEN_RULES
 from custom_components.ai_memory.core.screen.vendors import VENDOR_RULES
 
-from .screen_cases import HARMLESS, MACHINE, POSITIVES, TYPED, in_base64, joined, some
+from .screen_cases import HARD, HARMLESS, MACHINE, POSITIVES, TYPED, in_base64, joined, some
 
 HOUSEHOLD: Final = Path(__file__).parents[2] / "benchmarks" / "household" / "memories.jsonl"
+LONGEST_REPETITION: Final = 8_000
 RULES: Final = (
     *VENDOR_RULES,
     *WORDS,
@@ -37,48 +42,46 @@ RULES: Final = (
 )
 
 
-def _named(cases: tuple[tuple[str, str], ...]) -> list[object]:
-    return [pytest.param(text, id=name) for name, text in cases]
+def _kept(cases: Iterable[tuple[str, str]], strictness: Strictness) -> list[str]:
+    """Return the names of the cases that the screen lets pass."""
+    return [name for name, text in cases if screen("content", text, strictness) is None]
 
 
-@pytest.mark.parametrize("text", _named(POSITIVES))
-def test_the_workshop_refuses_every_secret(text: str) -> None:
-    found = screen("content", text, WORKSHOP)
+@pytest.mark.parametrize("case", POSITIVES, ids=lambda case: case[0])
+def test_the_workshop_refuses_every_secret(case: tuple[str, str]) -> None:
+    found = screen("content", case[1], WORKSHOP)
     assert found is not None
     assert found.field == "content"
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", found.pattern)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", found.pattern)
 
 
-@pytest.mark.parametrize("text", _named(MACHINE))
-def test_the_home_refuses_what_only_machines_use(text: str) -> None:
-    assert screen("content", text, HOME) is not None
+def test_the_home_refuses_what_only_machines_use() -> None:
+    assert _kept(MACHINE, HOME) == []
 
 
-@pytest.mark.parametrize("text", _named(TYPED))
-def test_the_home_keeps_what_its_people_use(text: str) -> None:
-    assert screen("content", text, HOME) is None
+def test_the_home_keeps_what_its_people_use() -> None:
+    assert _kept(TYPED, HOME) == [name for name, _ in TYPED]
 
 
-@pytest.mark.parametrize("text", _named(POSITIVES))
-def test_nothing_is_refused_where_the_owner_turned_it_off(text: str) -> None:
-    assert screen("content", text, Strictness.OFF) is None
+def test_nothing_is_refused_where_the_owner_turned_it_off() -> None:
+    assert _kept(POSITIVES, Strictness.OFF) == [name for name, _ in POSITIVES]
 
 
-@pytest.mark.parametrize("text", HARMLESS)
 @pytest.mark.parametrize("strictness", [HOME, WORKSHOP])
-def test_what_only_looks_like_a_secret_passes(text: str, strictness: Strictness) -> None:
-    assert screen("content", text, strictness) is None
+def test_what_only_looks_like_a_secret_passes(strictness: Strictness) -> None:
+    assert len(HARMLESS) >= 150
+    assert [text for text in HARMLESS if screen("content", text, strictness)] == []
 
 
-@pytest.mark.parametrize("text", _named(POSITIVES))
-def test_a_secret_is_found_in_the_middle_of_a_long_text(text: str) -> None:
+def test_a_secret_is_found_in_the_middle_of_a_long_text() -> None:
     around = "The kitchen light was on all night, and nobody knew why. " * 40
-    assert screen("content", f"{around}\n{text}\n{around}", WORKSHOP) is not None
+    cases = [(name, f"{around}\n{text}\n{around}") for name, text in POSITIVES]
+    assert _kept(cases, WORKSHOP) == []
 
 
-@pytest.mark.parametrize("text", _named(MACHINE))
-def test_a_secret_is_found_among_letters_of_another_script(text: str) -> None:
-    assert screen("content", f"覚えて「 {text} 」İstanbul", WORKSHOP) is not None
+def test_a_secret_is_found_among_letters_of_another_script() -> None:
+    cases = [(name, f"覚えて「 {text} 」İstanbul") for name, text in MACHINE]
+    assert _kept(cases, HOME) == []
 
 
 def test_the_household_of_the_benchmark_may_be_remembered_at_home() -> None:
@@ -120,19 +123,53 @@ def test_base64_is_looked_into_once_only() -> None:
 
 
 def test_base64_of_sixteen_bit_characters_is_looked_into() -> None:
-    from base64 import b64encode  # noqa: PLC0415
-
     text = "$env:X = '" + joined("gh", "p_", some(36)) + "'"
     assert screen("content", b64encode(text.encode("utf-16-le")).decode()) is not None
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_no_pattern_repeats_anything_without_a_limit(rule: object) -> None:
-    pattern = rule.pattern.pattern  # type: ignore[attr-defined]
-    bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "c", pattern)
-    assert not re.search(
-        r"(?<!\\)[*+](?![*+]?\])(?<!\}\+)", re.sub(r"\}\+", "}", bare).replace("=*", "")
-    ), bare
+def _unlimited(parsed: Any) -> bool:
+    """Return whether a parsed pattern repeats anything without a limit."""
+    for operation, argument in parsed:
+        if str(operation).endswith("_REPEAT") and argument[1] > LONGEST_REPETITION:
+            return True
+        inner = argument if isinstance(argument, tuple | list) else [argument]
+        for one in inner:
+            below = one if isinstance(one, list) else [one]
+            if any(hasattr(part, "getwidth") and _unlimited(part) for part in below):
+                return True
+    return False
+
+
+def test_no_pattern_repeats_anything_without_a_limit() -> None:
+    parse = import_module("re._parser").parse
+    rules = [rule for rule in RULES if _unlimited(parse(rule.pattern.pattern, rule.pattern.flags))]
+    assert rules == []
+    assert _unlimited(parse("a(?:b|c+)d"))
+
+
+@pytest.mark.parametrize("piece", HARD)
+def test_time_grows_in_step_with_the_length_of_a_text(piece: str) -> None:
+    def seconds(characters: int) -> float:
+        text = piece * (characters // len(piece) + 1)
+        # The least of some: this machine may be busy.
+        return min(_timed(text) for _ in range(3))
+
+    assert seconds(160_000) < 12 * seconds(40_000) + 0.02
+    assert seconds(160_000) < 2
+
+
+def _timed(text: str) -> float:
+    begun = thread_time()
+    screen("content", text, WORKSHOP)
+    return thread_time() - begun
+
+
+def test_prose_takes_hardly_any_time() -> None:
+    lines = HOUSEHOLD.read_text(encoding="utf-8").splitlines()
+    prose = " ".join(json.loads(line)["text"] for line in lines if "-code" not in line)
+    prose = (prose * 8)[:200_000]
+    best = min(_timed(prose) for _ in range(5))
+    assert len(prose) / best > 1_000_000
 
 
 @settings(max_examples=300, deadline=None, database=None)

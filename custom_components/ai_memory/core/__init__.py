@@ -14,6 +14,7 @@ from .errors import (
     InvalidInputError,
     NotFoundError,
     ReceiptError,
+    ScreenedError,
     StorageError,
 )
 from .integrity import Salvaged
@@ -51,6 +52,7 @@ from .models import (
 from .previous_database import TakenOver
 from .receipts import Receipt
 from .schema import SCHEMA_VERSION
+from .screen import Strictness
 from .standing_context import Profile
 from .text_input import clean_text
 from .transaction import Transaction, Written
@@ -95,10 +97,12 @@ __all__ = [
     "ReceiptError",
     "Salvaged",
     "Scope",
+    "ScreenedError",
     "SearchResult",
     "Stance",
     "Status",
     "StorageError",
+    "Strictness",
     "TakenOver",
     "Tally",
     "Transaction",

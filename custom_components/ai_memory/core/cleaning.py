@@ -55,6 +55,17 @@ def cleaned_changes(
     )
 
 
+def texts_of(sent: NewMemory | MemoryChanges) -> dict[str, str | None]:
+    """Return what a caller sent that is kept word for word or as a name, by field."""
+    return {
+        "content": sent.content,
+        "summary": sent.summary,
+        "wing": sent.wing,
+        "room": sent.room,
+        "type": sent.type,
+    }
+
+
 def cleaned_filters(caller: Caller, filters: Filters) -> Filters:
     """Return filters with the names of places as they are stored. Raises InvalidInputError."""
     return replace(

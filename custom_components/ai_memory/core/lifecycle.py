@@ -17,6 +17,7 @@ from .evidence import QUOTE_LIMIT_CHARACTERS
 from .memories import milliseconds, moment
 from .models import Caller, Filters, Memory, Stance, Tally, Version, Witnessed
 from .receipts import Receipt, Result
+from .screen.gate import Gate
 from .text_input import check_id, clean_text
 from .transaction import Transaction, Written
 from .writer import Work
@@ -33,8 +34,10 @@ class Lifecycle:
         commits: Commits,
         clock: Callable[[], datetime],
         retention_deleted_days: int,
+        gate: Gate,
     ) -> None:
         """Keep for how many days forgotten memories and receipts stay."""
+        self._gate = gate
         self._database = database
         self._commits = commits
         self._clock = clock
@@ -59,11 +62,14 @@ class Lifecycle:
     ) -> Witnessed:
         """Let the caller witness for or against a memory, in a quote.
 
-        Raises NotFoundError, InvalidInputError and StorageError.
+        Raises NotFoundError, InvalidInputError, ScreenedError where the quote holds a secret, and
+        StorageError.
         """
+        check_id(memory_id)
         cleaned = clean_text(quote, "quote", QUOTE_LIMIT_CHARACTERS)
         if not cleaned:
             raise InvalidInputError("empty", field="quote")
+        await self._gate.admit(caller, {"quote": cleaned}, memory_id)
         return await self._commits.run(
             caller,
             partial(evidence.corroborate, memory_id=memory_id, quote=cleaned, stance=stance),

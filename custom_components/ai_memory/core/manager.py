@@ -18,7 +18,7 @@ from . import additions, changes as memory_changes, integrity, layers, memories,
 from .additions import Addition
 from .calibration import SimilarityFloor
 from .census import Census
-from .cleaning import cleaned_changes, cleaned_filters, cleaned_new
+from .cleaning import cleaned_changes, cleaned_filters, cleaned_new, texts_of
 from .commits import MAINTENANCE, Clock, Commits, Listener
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS, Encoder
@@ -47,6 +47,8 @@ from .models import (
 from .previous_database import TakenOver, take_over
 from .query_time import load_time_words
 from .room_detection import load_vocabulary
+from .screen import HOME, Strictness
+from .screen.gate import Gate
 from .search import MemorySearch
 from .standing_context import MEMORIES_KEPT, StandingContext
 from .text_input import check_id, clean_query
@@ -94,6 +96,7 @@ class MemoryManager:
         local_now: Clock = utc_now,
         similarity_floor: float | None = None,
         layer_rules: LayerRules = LayerRules(),  # noqa: B008 - immutable
+        home_screen: Strictness = HOME,
         distrusted: bool = False,
         retention_deleted_days: int = DEFAULT_RETENTION_DAYS,
         spawn: Spawn = spawn_task,
@@ -126,7 +129,10 @@ class MemoryManager:
             standing=self.standing,
             clock=clock,
         )
-        self.lifecycle: Final = Lifecycle(database, self.commits, clock, retention_deleted_days)
+        self.gate: Final = Gate(database, home_screen, clock)
+        self.lifecycle: Final = Lifecycle(
+            database, self.commits, clock, retention_deleted_days, self.gate
+        )
         self._usage = UsageLog(database)
         self.transfers: Final = Transfers(
             database, self.commits, clock, self._flush_usage, lambda: self._max_entries
@@ -291,15 +297,20 @@ class MemoryManager:
         return self.commits.counts()
 
     async def prepare(self, caller: Caller, new: NewMemory) -> Addition:
-        """Return a new memory as ``additions.add`` takes it. Raises InvalidInputError."""
+        """Return a new memory as ``additions.add`` takes it.
+
+        Raises InvalidInputError, ScreenedError where it holds a secret, and StorageError.
+        """
         cleaned = cleaned_new(caller, new, self._clock(), self._local_now())
+        await self.gate.admit(caller, texts_of(new))
         vector = await self._vector_of(cleaned.content)
         return Addition(new=cleaned, vector=vector, capacity=self._max_entries)
 
     async def add(self, caller: Caller, new: NewMemory) -> AddResult:
         """Store a memory, or refresh the one that already says it.
 
-        Raises InvalidInputError, NotFoundError for the one to supersede, and StorageError.
+        Raises InvalidInputError, ScreenedError where it holds a secret, NotFoundError for the one
+        to supersede, and StorageError.
         """
         addition = await self.prepare(caller, new)
 
@@ -363,10 +374,12 @@ class MemoryManager:
     ) -> UpdateResult:
         """Change a memory, at the revision if one is given.
 
-        Raises NotFoundError, InvalidInputError, ConflictError and StorageError.
+        Raises NotFoundError, InvalidInputError, ScreenedError where what is new holds a secret,
+        ConflictError and StorageError.
         """
         check_id(memory_id)
         cleaned = cleaned_changes(caller, changes, self._clock(), self._local_now())
+        await self.gate.admit(caller, texts_of(changes), memory_id)
         vector = await self._vector_of(cleaned.content) if cleaned.content else None
 
         async def work(write: Transaction) -> tuple[UpdateResult, list[Written]]:

@@ -78,7 +78,10 @@ MACHINE_RULES: Final = (
     ),
     _rule("url-token", "://", r"://([\w~.+%-]{20,256})(?::x-oauth-basic)?@[\w.\[-]", _has_random),
     _rule(
-        "bearer-token", "bearer", r"""bearer[\s:="'\\]{1,6}([\w.~+/-]{20,2000}=*)""", _has_random
+        "bearer-token",
+        "bearer",
+        r"""bearer[\s:="'\\]{1,6}([\w.~+/-]{20,2000}={0,4})""",
+        _has_random,
     ),
     _rule("basic-credentials", "basic", r"basic\s{1,3}([a-z0-9+/]{6,512}={0,2})", _is_basic),
     _rule(
@@ -92,7 +95,7 @@ MACHINE_RULES: Final = (
         "authorization-token",
         "authorization private-token x-api-key x-auth-token x-ha-access x-vault-token",
         r"""[\w-]{8,20}[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}
-        (?:token|bearer|basic|apikey|key|bot)?[\s=]{0,3}([\w.~+/-]{20,512}=*)""",
+        (?:token|bearer|basic|apikey|key|bot)?[\s=]{0,3}([\w.~+/-]{20,512}={0,4})""",
         _has_random,
     ),
     _rule(

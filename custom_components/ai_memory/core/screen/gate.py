@@ -1,21 +1,28 @@
-"""The one place that everything about to be kept passes, and where refusals are put on record.
+"""The one place that everything about to be kept passes, and where refusals go on record.
 
 Called by the manager with what a caller sent, as it was sent. What is taken over from another
 database does not come this way: nobody loses an old memory to a new rule.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import aiosqlite
 
+from ..database import Database
 from ..errors import ScreenedError
+from ..memories import milliseconds
 from ..models import Caller
-from .finding import Finding, Strictness
+from .finding import WORKSHOP, Finding, Strictness
 from .screening import screen
 
 SCREENED: Final = "screened"
 """The action that a refusal has in the audit."""
+
+AT_ONCE_CHARACTERS: Final = 500
+"""Longer texts are looked at beside the event loop."""
 
 type Screened = str | int | float | bool | Sequence[Screened] | Mapping[str, Screened] | None
 
@@ -34,15 +41,35 @@ def find(fields: Mapping[str, Screened], strictness: Strictness) -> Finding | No
     return None
 
 
-def check(fields: Mapping[str, Screened], strictness: Strictness) -> None:
-    """Refuse what holds a secret. Raises ScreenedError."""
-    if found := find(fields, strictness):
-        raise refusal(found)
+class Gate:
+    """The screen as one memory has it; the manager owns it, and whoever keeps texts asks it."""
 
+    def __init__(self, database: Database, home: Strictness, clock: Callable[[], datetime]) -> None:
+        """Keep how strict the home's doors are; the workshop's always are."""
+        self._database = database
+        self._home = home
+        self._clock = clock
 
-def refusal(found: Finding) -> ScreenedError:
-    """Return the error that names field and pattern, and nothing else."""
-    return ScreenedError("screened", field=found.field, pattern=found.pattern)
+    async def admit(
+        self, caller: Caller, fields: Mapping[str, Screened], memory_id: str = ""
+    ) -> None:
+        """Refuse what holds a secret, and put that on record.
+
+        ``memory_id`` is blank for a new memory. Raises ScreenedError and StorageError.
+        """
+        strictness = WORKSHOP if caller.reach.workshop else self._home
+        texts = [text for value in fields.values() for text in _texts(value)]
+        if sum(map(len, texts)) <= AT_ONCE_CHARACTERS:
+            found = find(fields, strictness)
+        else:
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(None, find, fields, strictness)
+        if found is None:
+            return
+        now_ms = milliseconds(self._clock())
+        async with self._database.transaction() as connection:
+            await _audit_refusal(connection, caller, found, now_ms, memory_id)
+        raise ScreenedError("screened", field=found.field, pattern=found.pattern)
 
 
 def masked(text: str, strictness: Strictness) -> str:
@@ -51,14 +78,14 @@ def masked(text: str, strictness: Strictness) -> str:
     return text if found is None else f"[{SCREENED}:{found.pattern}]"
 
 
-async def audit_refusal(
+async def _audit_refusal(
     connection: aiosqlite.Connection,
     caller: Caller,
     found: Finding,
     now_ms: int,
-    memory_id: str = "",
+    memory_id: str,
 ) -> None:
-    """Put a refusal on record by field and pattern; ``memory_id`` is blank for a new memory."""
+    """Put a refusal on record by field and pattern, never by what was refused."""
     row = {
         "at_ms": now_ms,
         "action": SCREENED,

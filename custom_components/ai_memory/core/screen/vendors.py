@@ -52,7 +52,11 @@ _SHAPES: Final = (
     # Chat and mail
     ("slack-token", "xoxb- xoxp- xoxa- xoxo- xoxs- xoxr- xoxc- xoxd- xoxe-", r"[\w%/+-]{10,400}"),
     ("slack-token", "xoxe.xoxb- xoxe.xoxp- xapp-", r"[\w-]{10,400}"),
-    ("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/\w+/\w+/[\w/]{16,120}"),
+    (
+        "slack-webhook",
+        "hooks.slack.com/",
+        r"(?:services|workflows|triggers)/\w{1,32}/\w{1,32}/[\w/]{16,120}",
+    ),
     ("discord-webhook", "discord.com/api/ discordapp.com/api/", r"webhooks/\d{17,20}/[\w-]{60,80}"),
     (
         "discord-webhook",
