@@ -10,6 +10,7 @@ from typing import Final
 from .names import is_credential_name, is_password_name
 from .rules import Rule
 from .values import (
+    RANDOM_CHARACTERS,
     is_placeholder,
     looks_like_password,
     looks_mixed,
@@ -39,19 +40,31 @@ _COUNTED: Final = frozenset({"pass", "pin"})
 _IN_AN_ADDRESS: Final = frozenset("?&#")
 
 
+_NAME: Final = re.compile(r"[\w-]{1,60}")
+
+
 def _name(found: re.Match[str]) -> tuple[str, str]:
     """Return the whole name around an anchor, and the character before it."""
     text, at = found.string, found.start()
     before = text[max(0, at - _NAME_CHARACTERS) : at]
     begun = _NAME_BEFORE.search(before)
     head = begun[0] if begun else ""
-    end = re.match(r"[\w-]{1,60}", text[at : at + _NAME_CHARACTERS])
+    end = _NAME.match(text, at)
     previous = before[: len(before) - len(head)][-1:]
     return head + (end[0] if end else ""), previous
 
 
+def _value(found: re.Match[str]) -> str:
+    """Return the value without what ends a sentence, a call or an element of a list."""
+    if found["separator"].strip(" *") == ">" and not found.string.startswith("</", found.end()):
+        return ""  # An arrow or a placeholder, and no element of XML.
+    return found["quoted"] or found["bare"].rstrip(").]}*,;")
+
+
 def _is_secret(found: re.Match[str]) -> bool:
-    value = found["quoted"] or found["bare"]
+    value = _value(found)
+    if value.isalpha() and len(value) < RANDOM_CHARACTERS and found["separator"] != "=":
+        return False  # A word: what most often stands behind such a name.
     name, previous = _name(found)
     if not is_credential_name(name, bare_key=previous in _IN_AN_ADDRESS and bool(previous)):
         return False
@@ -59,13 +72,16 @@ def _is_secret(found: re.Match[str]) -> bool:
         return looks_mixed(value) or (found["quote"] is not None and looks_random(value))
     if value.isdecimal() and name.lower() in _COUNTED:
         return False
-    return looks_like_password(value) or _is_phrase(found) or _is_set(found, name)
+    return looks_like_password(value) or _is_phrase(found, name) or _is_set(found, name)
 
 
-def _is_phrase(found: re.Match[str]) -> bool:
+def _is_phrase(found: re.Match[str], name: str) -> bool:
     """Return whether a quoted value is a passphrase of several words."""
-    return found["quoted"] is not None and (
-        len(found["quoted"].split()) >= _PHRASE_WORDS and found["separator"].strip() != ">"
+    words = (found["quoted"] or "").split(" ")
+    return (
+        name.lower().endswith("passphrase")
+        and len(words) >= _PHRASE_WORDS
+        and all(word.isalpha() and word.islower() for word in words)
     )
 
 
@@ -82,7 +98,7 @@ def _is_set(found: re.Match[str], name: str) -> bool:
 
 
 def _is_machine_secret(found: re.Match[str]) -> bool:
-    value = found["quoted"] or found["bare"]
+    value = _value(found)
     if not looks_very_random(value):
         return False
     name, previous = _name(found)

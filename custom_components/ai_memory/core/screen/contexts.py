@@ -99,6 +99,16 @@ MACHINE_RULES: Final = (
         _has_random,
     ),
     _rule(
+        "one-time-password-secret", "otpauth:", r"otpauth://\S{1,200}?secret=[a-z2-7]{8}", always
+    ),
+    _rule(
+        "network-key",
+        "encryption: network_key",
+        r"""(?:encryption:\s{1,40}key:\s{1,4}["']?[a-z0-9+/]{43}=
+        |network_key["']?\s{0,4}[:=][\s\[-]{0,12}(?:(?:0x)?[0-9a-f]{1,3}[\s,-]{1,12}){15}[0-9a-f]{1,3})""",
+        always,
+    ),
+    _rule(
         "connection-string",
         "password pwd",
         r"""(?<=[;\s])(?:password|pwd)\s?=\s?([^\s;"'<>{}]{3,128})(?=;)""",
@@ -164,6 +174,7 @@ CONTEXT_RULES: Final = (
         r"""(?:identified\s{1,3}(?:with\s\w{1,40}\s)?by|password)\s{1,3}'([^'\n]{3,128})'""",
         _has_password,
     ),
+    _rule("wifi-code", "wifi:", r"wifi:[^\n]{0,120}?(?<=[:;])p:([^;\n]{4,64});", _has_password),
     _rule(
         "recovery-phrase",
         "seed recovery mnemonic",

@@ -14,13 +14,13 @@ _PASSWORDS: Final = (
     " contrasena clave senha"
 )
 _PASSWORD_WORDS: Final = "|".join(_PASSWORDS.split())
-_IS: Final = r"(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als|:)"
+_IS: Final = r"(?:(?:is|was|ist|lautet|heißt|est|es|é|è|to|jest|brzmi|als)[ ]{1,2}|:[ ]{0,2})"
 _OPENED: Final = re.compile(
     r"""
-    \b(?:alarm\w*|garage\w*|garaje|garagem|door|gate|front|back|entry|house|home|safe|lock\w*|keypad
+    \b(?:alarm\w*|garage\w*|garaje|garagem|door|gate|entry|safe|lock|keypad
     |disarm\w*|bike|t[üu]r\w*|tor\w*|haus\w*|tresor\w*|schlo(?:ss|ß)\w*|porte|portail|coffre|entr[ée]e
-    |maison|puerta|casa|cancello|porta|port[ãa]o|cofre|caja|cassaforte|deur\w*|voordeur|kluis|huis
-    |drzwi|bram[aya]|sejf\w*|dom\w*|sim|card|karte\w*|carte|tarjeta|carta|phone|handy\w*|tablet)\b
+    |puerta|cancello|porta|port[ãa]o|cofre|caja|cassaforte|deur\w*|voordeur|kluis|huis
+    |drzwi|bram[aya]|sejf\w*|sim|tablet)\b
     |アラーム|玄関|ガレージ|金庫|暗証|车库|門|门|报警|保险
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -44,7 +44,7 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=tuple(_PASSWORD_WORDS.split("|")),
         pattern=re.compile(
-            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“„«`]?
+            rf"""(?:{_PASSWORD_WORDS})s?[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}["'“„«`]?
             ([^\s"'”“»`:]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),
@@ -55,7 +55,7 @@ SPOKEN_RULES: Final = (
         name="spoken-password",
         anchors=("mot de passe",),
         pattern=re.compile(
-            rf"""mot\ de\ passe[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}[ ]{{0,2}}["'“«]?
+            rf"""mot\ de\ passe[^\n.!?=&/<>]{{0,48}}?(?<![a-z]){_IS}["'“«]?
             ([^\s"'”»]{{4,64}})""",
             re.IGNORECASE | re.VERBOSE,
         ),
@@ -77,7 +77,7 @@ SPOKEN_RULES: Final = (
         pattern=re.compile(
             r"""(?:(?<![a-z])(?P<pin>pin(?:[ -]?(?:code|number|nummer))?|暗証番号)
             |(?:code|c[óo]digo|codice|kod|番号|密码))(?![a-z])
-            [^\n.!?\d]{0,40}?(?<![\w.-])[\#*]?\d{4,8}[\#*]?(?![\w-]|[.,:]\d)""",
+            [^\n.!?\d]{0,40}?(?<![\w.\#-])\d{4,8}[\#*]?(?![\w-]|[.,:]\d)""",
             re.IGNORECASE | re.VERBOSE,
         ),
         accept=_opens_something,

@@ -27,9 +27,8 @@ _PLACEHOLDER: Final = re.compile(
     | (?:~|\.{1,2})?(?:/[\w.-]+)+/?                         # a path
     | (?:os|process|env|environ|config|self|this|settings|ctx|args|opts|options|request|req|secrets
       |vault|keyring|import|getpass|input|await|new|hass|entry|std|crypto)[.\[(].*
-    | [A-Za-z_]+(?:\.[A-Za-z_]+)+ | [A-Za-z_][\w.]*\(.*                 # config.token, get_token()
+    | [A-Za-z_]+(?:\.[A-Za-z_]+)+ | [A-Za-z_][\w.]*[\[(].*               # config.token, get_token()
     | (?:op|env|vault|file|arn|https?|ref\+\w+|sha\d+|keyring|sops|gpg|ssm|secret)[:+].*
-    | .*(?:example|placeholder|redacted|changeme|change[-_]me|xxxx|\*\*\*|\.\.\.|<|>|\{\{).*
     | (?:your|my|the|some|any|insert|enter|dummy|fake|sample)[-_ ].*
     | (?:your|dummy|fake|sample|insert)\w*
     | (?:none|null|nil|true|false|undefined|string|str|bytes|text|int|integer|required|optional
@@ -38,6 +37,11 @@ _PLACEHOLDER: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_MARKS: Final = (
+    *("example", "placeholder", "redacted", "changeme", "change-me", "change_me"),
+    *("xxxx", "***", "...", "<", ">", "{{"),
+)
+"""What shows anywhere in a value that it is none."""
 _FILLER: Final = re.compile(
     r"x{4}|\*{3}|\.{3}|0{10}|example|placeholder|redacted|your[-_]|[-_]here\b", re.IGNORECASE
 )
@@ -49,16 +53,19 @@ _FIGURE: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_WORD: Final = re.compile(r"[A-Za-z]*\d{0,8}[a-z]?")
+_WORD: Final = re.compile(r"[A-Za-z]*\d{0,8}[a-z]?|[A-Za-z]{2,}\d[A-Z][a-z]+")
 _CAMEL_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _HEX: Final = re.compile(r"[0-9a-fA-F-]{16,}")
 _PARTS: Final = re.compile(r"[-_./: ]+")
-_SYMBOL: Final = re.compile(r"[!@#$%^&*+=?~§|]")
+_MIXED: Final = re.compile(r"[\d!@#$%^&*+=?~§|]")
 
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value only stands where a secret would."""
-    return _PLACEHOLDER.fullmatch(value[:LOOKED_AT_CHARACTERS]) is not None
+    value = (
+        value[:LOOKED_AT_CHARACTERS].lower() if value.isascii() else value[:LOOKED_AT_CHARACTERS]
+    )
+    return any(mark in value for mark in _MARKS) or _PLACEHOLDER.fullmatch(value) is not None
 
 
 def is_filler(key: str) -> bool:
@@ -71,18 +78,23 @@ def looks_like_password(value: str) -> bool:
     value = value.rstrip(".,;:)!?") if len(value) > _PASSWORD_CHARACTERS else value
     if value.isdecimal():
         return len(value) >= _NUMBER_CHARACTERS
-    if len(value) < _PASSWORD_CHARACTERS or is_placeholder(value) or _FIGURE.fullmatch(value):
+    if len(value) < _PASSWORD_CHARACTERS or value.isalpha() or " " in value:
         return False
-    letters = any(map(str.isalpha, value))
-    return letters and (any(map(str.isdigit, value)) or _SYMBOL.search(value) is not None)
+    if not _MIXED.search(value) or not any(map(str.isalpha, value)):
+        return False
+    return not is_placeholder(value) and _FIGURE.fullmatch(value) is None
 
 
 def looks_random(value: str, least: int = RANDOM_CHARACTERS) -> bool:
     """Return whether a machine has made this: long, mixed, and neither a name nor a placeholder."""
     value = value[:LOOKED_AT_CHARACTERS]
-    if len(value) < least or is_placeholder(value) or _is_name(value):
+    if len(value) < least or not value.isascii() or " " in value:
         return False
-    return entropy_bits(value) >= _LEAST_ENTROPY_BITS
+    return (
+        not is_placeholder(value)
+        and not _is_name(value)
+        and entropy_bits(value) >= _LEAST_ENTROPY_BITS
+    )
 
 
 def looks_very_random(value: str) -> bool:
