@@ -16,7 +16,7 @@ from custom_components.ai_memory.core import (
 from custom_components.ai_memory.core.postings import PARSED_AT_ONCE_CHARACTERS, _numbers
 from custom_components.ai_memory.core.visibility import visible_to
 from custom_components.ai_memory.core.visible_set import VisibleSet
-from custom_components.ai_memory.core.word_search import CANDIDATES, WordMatch, WordSearch
+from custom_components.ai_memory.core.word_search import CANDIDATES, WordMatch, best_by_words
 from tests.conftest import Opener
 
 BEN = Caller(source="assist", agent="conversation.home", provider="ollama", user="ben")
@@ -31,7 +31,9 @@ async def _matches(
     memory: MemoryManager, caller: Caller, query: str, limit: int = 10
 ) -> list[WordMatch]:
     visible = await memory._search.visibility.visible(visible_to(caller, Filters()))
-    return await WordSearch(memory._database).best(query, visible, limit)
+    return await memory._database.read(
+        lambda connection: best_by_words(connection, query, visible, limit)
+    )
 
 
 async def test_coverage_is_the_share_of_what_is_asked(memory: MemoryManager, anna: Caller) -> None:
@@ -133,10 +135,10 @@ async def test_memories_that_go_meanwhile_are_no_error(
 ) -> None:
     await _add(memory, anna, "The ladder is in the shed")
 
-    async def gone(*_: object) -> list[object]:
+    def gone(*_: object) -> list[object]:
         return []
 
-    monkeypatch.setattr("custom_components.ai_memory.core.word_search.memories.texts", gone)
+    monkeypatch.setattr("custom_components.ai_memory.core.word_search.texts_of", gone)
     assert await _matches(memory, anna, "ladder") == []
 
 

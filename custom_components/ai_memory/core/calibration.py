@@ -10,6 +10,7 @@ from. It rests on common memories and is stored with the fingerprint of the mode
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 import logging
 from typing import Final
 
@@ -20,6 +21,7 @@ from ..embedding.protocol import EmbeddingEngine, EngineError, FloatMatrix, Text
 from . import memories
 from .database import Database
 from .models import Caller, Filters
+from .search_reads import texts_of
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
 from .visible_set import VisibleSet
@@ -125,8 +127,7 @@ class SimilarityFloor:
         some = common.some()
         sample = some[:: max(1, len(some) // SAMPLED_MEMORIES)][:SAMPLED_MEMORIES]
         sequences, vectors = await loop.run_in_executor(None, self._index.vectors_of, sample)
-        async with self._database.reading() as connection:
-            texts = await memories.texts(connection, sequences.tolist())
+        texts = await self._database.read(partial(texts_of, sequences=sequences.tolist()))
         contents = {text.sequence: text.content for text in texts}
         kept = [at for at, sequence in enumerate(sequences.tolist()) if sequence in contents]
         asked = [contents[int(sequences[at])] for at in kept]

@@ -6,7 +6,7 @@ untouched: every check runs read-only before the first write.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 import logging
 import os
@@ -143,6 +143,17 @@ class Database:
             if self._reader is reader:
                 raise
             raise StorageError("database_closed", path=str(self.path)) from err
+
+    async def read[R](self, work: Callable[[sqlite3.Connection], R]) -> R:
+        """Do several reads, and what lies between them, as one step beside the event loop.
+
+        It is done in the thread of the read-only connection: every way there and back takes longer
+        than a statement. Raises StorageError.
+        """
+        async with self.reading() as reader:
+            # There is no public way to run more than a statement on the thread of a connection.
+            done: R = await reader._execute(lambda: work(reader._conn))  # type: ignore[no-untyped-call]  # noqa: SLF001
+            return done
 
     async def erase_traces(self) -> None:
         """Fold the write-ahead log into the file, so that it holds no deleted text any more.

@@ -1,13 +1,13 @@
 """The repository of memories: every statement that reads or writes one.
 
 Called by the manager with a connection: inside a transaction for writes, the read-only one for
-reads. Rows leave as frozen ``Memory`` values. What a caller may see is always decided by
-``visibility``; the full-text rows change in the same statement sequence as the memory itself.
+reads. What searches read is in ``search_reads``. Rows leave as frozen ``Memory`` values. What a
+caller may see is always decided by ``visibility``; the full-text rows change in the same statement
+sequence as the memory itself.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 import json
 from typing import Any, Final
@@ -104,15 +104,6 @@ _RECORD_USE: Final = """
             coalesce(excluded.last_fetched_ms, last_fetched_ms)
         )
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What word search reads of a memory."""
-
-    sequence: int
-    content: str
-    summary: str
 
 
 def milliseconds(moment: datetime) -> int:
@@ -351,40 +342,6 @@ async def last_change(connection: aiosqlite.Connection) -> datetime | None:
     rows = await connection.execute_fetchall("SELECT max(at_ms) FROM audit")
     newest_ms = next(iter(rows))[0]
     return None if newest_ms is None else moment(newest_ms)
-
-
-async def times(
-    connection: aiosqlite.Connection, clause: Clause, sequences: Sequence[int]
-) -> list[tuple[int, int, int, float]]:
-    """Return what the clause admits of these: when made, when last changed, and the evidence."""
-    rows = await connection.execute_fetchall(
-        "SELECT m.sequence, m.created_ms, m.updated_ms, m.evidence FROM memories m"
-        f" WHERE {clause.sql} AND m.sequence IN {LISTED}",
-        clause.parameters | listed(sequences),
-    )
-    return [tuple(row) for row in rows]
-
-
-async def texts(connection: aiosqlite.Connection, sequences: Sequence[int]) -> list[Text]:
-    """Return the texts of memories whose visibility the caller has made sure of."""
-    rows = await connection.execute_fetchall(
-        f"SELECT sequence, content, summary FROM memories WHERE sequence IN {LISTED}",
-        listed(sequences),
-    )
-    return [Text(*row) for row in rows]
-
-
-async def newest_between(
-    connection: aiosqlite.Connection, clause: Clause, start_ms: int, end_ms: int, limit: int
-) -> list[int]:
-    """Return the sequences of memories last written in a period, the newest first."""
-    rows = await connection.execute_fetchall(
-        f"SELECT m.sequence FROM memories m WHERE {clause.sql}"
-        " AND m.updated_ms >= :start_ms AND m.updated_ms < :end_ms"
-        " ORDER BY m.updated_ms DESC, m.sequence DESC LIMIT :limit",
-        clause.parameters | {"start_ms": start_ms, "end_ms": end_ms, "limit": limit},
-    )
-    return [sequence for (sequence,) in rows]
 
 
 async def fill_full_text(connection: aiosqlite.Connection, after: int, limit: int) -> int | None:

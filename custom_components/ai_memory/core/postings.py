@@ -7,9 +7,9 @@ those that the caller may not see among them, and take fifty times as long.
 from collections.abc import Sequence
 from dataclasses import dataclass
 import json
+import sqlite3
 from typing import Final
 
-import aiosqlite
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,19 +59,19 @@ class Postings:
         return found
 
 
-async def of_words(connection: aiosqlite.Connection, phrases: Sequence[str]) -> list[str]:
+def of_words(connection: sqlite3.Connection, phrases: Sequence[str]) -> list[str]:
     """Return JSON arrays of sequences: for each phrase one a column."""
     parameters = {
         "phrases": json.dumps([quoted(phrase) for phrase in phrases]),
         "columns": json.dumps(list(COLUMN_WEIGHTS)),
     }
-    return [row[0] for row in await connection.execute_fetchall(_WORDS, parameters)]
+    return [row[0] for row in connection.execute(_WORDS, parameters).fetchall()]
 
 
-async def of_parts(connection: aiosqlite.Connection, parts: Sequence[str]) -> list[str]:
+def of_parts(connection: sqlite3.Connection, parts: Sequence[str]) -> list[str]:
     """Return JSON arrays of sequences: one for each part of a word, whole words included."""
     parameters = {"phrases": json.dumps([quoted(part) for part in parts])}
-    return [row[0] for row in await connection.execute_fetchall(_PARTS, parameters)]
+    return [row[0] for row in connection.execute(_PARTS, parameters).fetchall()]
 
 
 def read_words(

@@ -2,30 +2,33 @@
 
 The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
 or failing engine never fails a search: words answer, and the result says which ways of matching
-took part. What the caller may see is decided in SQL before anything is ranked.
+took part. What the caller may see is decided in SQL before anything is ranked. A search is one step
+in the thread of the reader, beside which many vectors are compared in another.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
+import sqlite3
 from typing import Final
 
-from . import memories
+from ..embedding.ranking import RankingProfile
 from .database import Database
 from .encoder import Encoder
 from .fulltext import asks_for_something
 from .fusion import NOTHING_STANDS_OUT, Background, Candidate, fused
+from .memories import milliseconds
 from .models import Caller, Filters, MatchType, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
 from .query_time import Period, spoken_period
+from .search_reads import memories_of, newest_between, times_of
 from .vector_index import Vector, VectorIndex
 from .visibility import Clause, visible_to
 from .visibility_cache import VisibilityCache
 from .visible_set import VisibleSet
-from .word_search import WordMatch, WordSearch
+from .word_search import WordMatch, best_by_words
 
-INLINE_INDEX_ROWS: Final = 1_000
 SEARCHES_AT_ONCE: Final = 4
 """More at once would be no faster, and all of them ready at once would hold the event loop."""
 CANDIDATES_A_WAY: Final = 20
@@ -36,7 +39,6 @@ CANDIDATES_A_WAY: Final = 20
 class _Meaning:
     """What vectors say about a query; nothing where there are none."""
 
-    vector: Vector | None = None
     found: dict[int, float] = field(default_factory=dict)
     background: Background = NOTHING_STANDS_OUT
 
@@ -59,8 +61,7 @@ class MemorySearch:
         self._index = index
         self._floor = floor
         self._local_now = local_now
-        self._words = WordSearch(database)
-        self._ranking = asyncio.Lock()
+        self._comparing = asyncio.Lock()
         self._places = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     async def find(
@@ -85,77 +86,97 @@ class MemorySearch:
         limit: int,
         min_score: float | None,
     ) -> SearchResult:
-        visible = await self.visibility.visible(clause)
-        depth = max(limit, CANDIDATES_A_WAY)
-        floor = self._floor() if min_score is None else min_score
-        period = spoken_period(query, self._local_now())
-        by_words, meaning = await asyncio.gather(
-            self._words.best(query, visible, depth),
-            self._by_meaning(vector, visible, depth, floor),
+        inquiry = _Inquiry(
+            query=query,
+            vector=vector,
+            clause=clause,
+            visible=await self.visibility.visible(clause),
+            limit=limit,
+            floor=self._floor() if min_score is None else min_score,
+            now=self._local_now(),
+            index=self._index,
+            profile=self._encoder.engine.ranking,
         )
+        if not self._index.packed:
+            return await self._database.read(inquiry.answer)
+        words, meaning = await asyncio.gather(
+            self._database.read(inquiry.by_words), self._compared(inquiry)
+        )
+        return await self._database.read(
+            lambda connection: inquiry.in_order(connection, words, meaning)
+        )
+
+    async def _compared(self, inquiry: "_Inquiry") -> _Meaning:
+        """Compare with many vectors, which takes as long as words do."""
+        # One at a time: side by side they would only take the processors from the event loop.
+        async with self._comparing:
+            return await asyncio.get_running_loop().run_in_executor(None, inquiry.by_meaning)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inquiry:
+    """One search: every step of it is blocking and done in the thread of a connection."""
+
+    query: str
+    vector: Vector | None
+    clause: Clause
+    visible: VisibleSet
+    limit: int
+    floor: float
+    now: datetime
+    index: VectorIndex
+    profile: RankingProfile
+
+    @property
+    def depth(self) -> int:
+        """How many each way of matching brings up."""
+        return max(self.limit, CANDIDATES_A_WAY)
+
+    def answer(self, connection: sqlite3.Connection) -> SearchResult:
+        """Do everything in one step. Raises StorageError."""
+        return self.in_order(connection, self.by_words(connection), self.by_meaning())
+
+    def by_words(self, connection: sqlite3.Connection) -> list[WordMatch]:
+        """Return what shares words with the query."""
+        return best_by_words(connection, self.query, self.visible, self.depth)
+
+    def by_meaning(self) -> _Meaning:
+        """Return what is like the query. Raises StorageError."""
+        if self.vector is None or not len(self.index):
+            return _Meaning()
+        found = dict(self.index.best(self.vector, self.visible, self.depth, self.floor))
+        cosines = self.index.background(self.vector, self.visible)
+        return _Meaning(found, Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT)
+
+    def in_order(
+        self, connection: sqlite3.Connection, by_words: list[WordMatch], meaning: _Meaning
+    ) -> SearchResult:
+        """Return the best of all that was found. Raises StorageError."""
         words = {match.sequence: match for match in by_words}
+        cosines = meaning.found | self._cosines(words.keys() - meaning.found.keys())
+        period = spoken_period(self.query, self.now)
+        of_period = self._of_period(connection, period) if period else []
         span = _span(period) if period else None
-        of_period = await self._of_period(clause, period, depth)
-        cosines = meaning.found | await self._cosines(meaning, words.keys() - meaning.found.keys())
-        async with self._database.reading() as connection:
-            times = await memories.times(
-                connection, clause, list({*words, *meaning.found, *of_period})
-            )
+        times = times_of(connection, self.clause, list({*words, *meaning.found, *of_period}))
         ranked = fused(
-            [_candidate(*found, words, cosines, floor, span) for found in times],
+            [_candidate(*found, words, cosines, self.floor, span) for found in times],
             meaning.background,
-            self._encoder.engine.ranking,
-            earlier=asks_for_earlier(query),
-        )
-        hits = await self._hits(clause, ranked[:limit])
+            self.profile,
+            earlier=asks_for_earlier(self.query),
+        )[: self.limit]
+        found = memories_of(connection, self.clause, [one.sequence for one in ranked])
+        hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
         return SearchResult(hits=tuple(hits), ranking=_ranking(hits))
 
-    async def _by_meaning(
-        self, vector: Vector | None, visible: VisibleSet, depth: int, floor: float
-    ) -> _Meaning:
-        if vector is None or not len(self._index):
-            return _Meaning()
-
-        def compare() -> _Meaning:
-            found = dict(self._index.best(vector, visible, depth, floor))
-            cosines = self._index.background(vector, visible)
-            background = Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT
-            return _Meaning(vector, found, background)
-
-        return await self._compared(compare)
-
-    async def _cosines(self, meaning: _Meaning, sequences: Iterable[int]) -> dict[int, float]:
+    def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
         """Return the similarity of what words alone have found."""
-        wanted = list(sequences)
-        if meaning.vector is None or not wanted:
-            return {}
-        vector = meaning.vector
-        if not self._index.packed:
-            return self._index.cosines(vector, wanted)
-        return await self._compared(lambda: self._index.cosines(vector, wanted))
+        return {} if self.vector is None else self.index.cosines(self.vector, sequences)
 
-    async def _compared[T](self, work: Callable[[], T]) -> T:
-        if len(self._index) <= INLINE_INDEX_ROWS and not self._index.packed:
-            return work()
-        loop = asyncio.get_running_loop()
-        # One at a time: side by side they would only take the processors from the event loop.
-        async with self._ranking:
-            return await loop.run_in_executor(None, work)
-
-    async def _of_period(self, clause: Clause, period: Period | None, depth: int) -> list[int]:
+    def _of_period(self, connection: sqlite3.Connection, period: Period) -> list[int]:
         """Return what was written then, where the query asks for nothing but its time."""
-        if period is None or asks_for_something(period.remaining):
+        if asks_for_something(period.remaining):
             return []
-        start_ms, end_ms = _span(period)
-        async with self._database.reading() as connection:
-            return await memories.newest_between(connection, clause, start_ms, end_ms, depth)
-
-    async def _hits(self, clause: Clause, ranked: list[Candidate]) -> list[SearchHit]:
-        async with self._database.reading() as connection:
-            found = await memories.by_sequences(
-                connection, clause, [one.sequence for one in ranked]
-            )
-        return [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
+        return newest_between(connection, self.clause, *_span(period), self.depth)
 
 
 def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
@@ -184,7 +205,7 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
 
 
 def _span(period: Period) -> tuple[int, int]:
-    return memories.milliseconds(period.start), memories.milliseconds(period.end)
+    return milliseconds(period.start), milliseconds(period.end)
 
 
 def _ranking(hits: list[SearchHit]) -> str:

@@ -1,21 +1,21 @@
 """Finding memories by words: whole ones, and parts of them where whole ones find too little.
 
-``MemorySearch`` asks with the set of memories that the caller may see; how rare a word is, is
-counted among these alone. Matches are weighed by BM25 (Robertson and Zaragoza, 2009) with each word
-counted once a column. Parts of words refine the order, so that inflected and joined words count.
+``MemorySearch`` asks in the thread of the reader, with the set of memories that the caller may see;
+how rare a word is, is counted among these alone. Matches are weighed by BM25 (Robertson and
+Zaragoza, 2009) with each word counted once a column. Parts of words refine the order, so that
+inflected and joined words count.
 """
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+import sqlite3
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import memories, postings
-from .database import Database
+from . import postings
 from .fulltext import (
     fuzzy_terms,
     grams_of,
@@ -25,8 +25,8 @@ from .fulltext import (
     with_umlauts,
     words_of,
 )
-from .memories import Text
 from .postings import Postings
+from .search_reads import Text, texts_of
 from .text_folding import fold
 from .vector_index import Sequences
 from .visible_set import VisibleSet
@@ -45,10 +45,6 @@ FEW_MEMORIES: Final = 3
 """A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
-INLINE_COMPARISONS: Final = 100_000
-"""Characters to look through times words to look for, which take about a millisecond."""
-INLINE_CHARACTERS: Final = 1 << 15
-"""Postings up to this size take less time than the way to a worker thread and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,48 +68,32 @@ class _Term:
     telling: float
 
 
-class WordSearch:
-    """Search by words over one database."""
+def best_by_words(
+    connection: sqlite3.Connection, query: str, visible: VisibleSet, limit: int
+) -> list[WordMatch]:
+    """Return up to ``limit`` visible memories, best first; blocking."""
+    if not (phrases := query_phrases(query)):
+        return []
+    arrays = postings.of_words(connection, phrases)
+    terms = _one_spelling(_weighed(postings.read_words(phrases, arrays, visible), visible))
+    known = {term.held.phrase for term in terms if len(term.held.sequences) >= FEW_MEMORIES}
+    wanted = {term.held.phrase for term in terms}
+    spelled = [term for term in fuzzy_terms(query) if term in wanted]
+    unknown = [term for term in spelled if term not in known]
+    chosen = _candidates(terms, _parts(connection, unknown, visible), max(limit, CANDIDATES))
+    texts = texts_of(connection, chosen.tolist()) if len(chosen) else []
+    return _Question(terms, spelled, unknown).best(texts, limit) if texts else []
 
-    def __init__(self, database: Database) -> None:
-        """Keep what is searched."""
-        self._database = database
 
-    async def best(self, query: str, visible: VisibleSet, limit: int) -> list[WordMatch]:
-        """Return up to ``limit`` visible memories, best first. Raises StorageError."""
-        if not (phrases := query_phrases(query)):
-            return []
-        async with self._database.reading() as connection:
-            arrays = await postings.of_words(connection, phrases)
-        read = await _aside(arrays, _weighed, postings.read_words, phrases, arrays, visible)
-        terms = _one_spelling(read)
-        known = {term.held.phrase for term in terms if len(term.held.sequences) >= FEW_MEMORIES}
-        wanted = {term.held.phrase for term in terms}
-        spelled = [term for term in fuzzy_terms(query) if term in wanted]
-        unknown = [term for term in spelled if term not in known]
-        parts = await self._parts(unknown, visible)
-        chosen = await _aside(arrays, _candidates, terms, parts, max(limit, CANDIDATES))
-        if not len(chosen):
-            return []
-        async with self._database.reading() as connection:
-            texts = await memories.texts(connection, chosen.tolist())
-        if not texts:
-            return []
-        question = _Question(terms, spelled, unknown)
-        characters = sum(len(text.content) + len(text.summary) for text in texts)
-        if not unknown and characters * len(spelled) <= INLINE_COMPARISONS:
-            return question.best(texts, limit)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, question.best, texts, limit)
-
-    async def _parts(self, unknown: Sequence[str], visible: VisibleSet) -> list[_Term]:
-        """Return where parts are of the words that hardly any visible memory holds."""
-        if not unknown:
-            return []
-        parts = list(dict.fromkeys(part for term in unknown for part in halves(term)))
-        async with self._database.reading() as connection:
-            arrays = await postings.of_parts(connection, parts)
-        return await _aside(arrays, _weighed, postings.read_parts, parts, arrays, visible)
+def _parts(
+    connection: sqlite3.Connection, unknown: Sequence[str], visible: VisibleSet
+) -> list[_Term]:
+    """Return where parts are of the words that hardly any visible memory holds."""
+    if not unknown:
+        return []
+    parts = list(dict.fromkeys(part for term in unknown for part in halves(term)))
+    arrays = postings.of_parts(connection, parts)
+    return _weighed(postings.read_parts(parts, arrays, visible), visible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +159,10 @@ class _Question:
         return False
 
 
-type _Reader = Callable[[Sequence[str], Sequence[str], VisibleSet], list[Postings]]
-
-
-def _weighed(
-    read: _Reader, phrases: Sequence[str], arrays: Sequence[str], visible: VisibleSet
-) -> list[_Term]:
+def _weighed(read: Sequence[Postings], visible: VisibleSet) -> list[_Term]:
     memories_seen = len(visible)
     terms = []
-    for held in read(phrases, arrays, visible):
+    for held in read:
         holding = len(held.sequences)
         terms.append(_Term(held, log(1 + (memories_seen - holding + 0.5) / (holding + 0.5))))
     return terms
@@ -226,13 +201,3 @@ def _candidates(terms: Sequence[_Term], parts: Sequence[_Term], limit: int) -> S
     least = np.partition(reached, -limit)[-limit]
     above = found[reached > least]
     return np.concatenate([above, found[reached == least][len(above) - limit :]])
-
-
-async def _aside[**P, R](
-    arrays: Sequence[str], work: Callable[P, R], *args: P.args, **kwargs: P.kwargs
-) -> R:
-    """Do what takes the longer the more postings there are, off the event loop where it is much."""
-    if sum(map(len, arrays)) <= INLINE_CHARACTERS:
-        return work(*args, **kwargs)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(None, lambda: work(*args, **kwargs))
