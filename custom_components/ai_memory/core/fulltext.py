@@ -33,20 +33,21 @@ _DIGRAPH: Final = re.compile("([aou])e")
 _HYPHENATED: Final = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
 
 
-class _Separation(dict[str, str]):
+class _Separation(dict[int, str]):
     """What each character becomes so that words stand between spaces, filled as they are met.
 
     Letters, digits and marks stay; symbols such as emoji and the characters of unspaced scripts
     become words of their own; everything else becomes a space.
     """
 
-    def __missing__(self, character: str) -> str:
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
         category = unicodedata.category(character)
         if category == "So" or _UNSPACED.match(character):
             replacement = f" {character} "
         else:
             replacement = character if category[0] in "LMN" else " "
-        self[character] = replacement
+        self[code] = replacement
         return replacement
 
 
@@ -59,7 +60,7 @@ def indexed_text(text: str) -> str:
     A word with hyphens is there in parts and in one, so that "wifi" finds "Wi-Fi".
     """
     folded = _HYPHENATED.sub(lambda found: f"{found[0]} {found[0].replace('-', '')}", fold(text))
-    return "".join([_SEPARATION[character] for character in folded])
+    return folded.translate(_SEPARATION)
 
 
 def query_phrases(text: str) -> list[str]:

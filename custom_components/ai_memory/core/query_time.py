@@ -273,6 +273,8 @@ class _Grammar:
     idle: frozenset[str]
     # What a number counts when it is no year.
     not_years: frozenset[str]
+    # The keys of every token that any of the patterns begins with.
+    openings: frozenset[str]
 
 
 def spoken_period(query: str, now: datetime) -> Period | None:
@@ -358,8 +360,10 @@ def _matches(sentence: _Sentence) -> list[_Match]:
     """Find the expressions of time from left to right, the longest at each place."""
     matches: list[_Match] = []
     at = 0
+    openings = _grammar().openings
     while at < len(sentence.texts) and len(matches) <= _MOST_MATCHES:
-        match = _match_at(sentence, at)
+        opens = sentence.keys[at] in openings or at in sentence.dates
+        match = _match_at(sentence, at) if opens else None
         at = match.end if match is not None else at + 1
         if match is not None and match.meaning != "timeless":
             matches.append(match)
@@ -773,19 +777,23 @@ def _grammar() -> _Grammar:
     """Build all patterns, once per process."""
     builders = [_Builder(*pair) for pair in zip(TIME_WORDS, _languages(), strict=True)]
     bounds = [pattern for builder in builders for pattern in builder.bounds()]
+    patterns = _by_opening(pattern for builder in builders for pattern in builder.patterns())
+    bare = _by_opening(
+        (
+            # A year is one in every language: once is enough.
+            _Pattern(_languages(), "named", (_element("Y", {}),)),
+            *(pattern for builder in builders for pattern in builder.bare()),
+        )
+    )
+    bounds_before = _by_opening(pattern for before, pattern in bounds if before)
     return _Grammar(
-        patterns=_by_opening(pattern for builder in builders for pattern in builder.patterns()),
-        bare=_by_opening(
-            (
-                # A year is one in every language: once is enough.
-                _Pattern(_languages(), "named", (_element("Y", {}),)),
-                *(pattern for builder in builders for pattern in builder.bare()),
-            )
-        ),
-        bounds_before=_by_opening(pattern for before, pattern in bounds if before),
+        patterns=patterns,
+        bare=bare,
+        bounds_before=bounds_before,
         bounds_after=_by_opening(pattern for before, pattern in bounds if not before),
         idle=_idle_words(),
         not_years=_not_years(),
+        openings=frozenset().union(patterns, bare, bounds_before),
     )
 
 

@@ -199,9 +199,8 @@ class VectorIndex:
             while len(self._samples) >= SAMPLES_KEPT:
                 self._samples.pop(next(iter(self._samples)), None)
             sample = self._samples[wanted] = _Sample.of(self._rows, wanted, self._writes)
-        seen = visible.mask(sample.sequences)
-        cosines: Vector = np.vecdot(sample.vectors[seen], query)
-        return cosines
+        cosines: Vector = np.vecdot(sample.vectors, query)
+        return cosines[visible.mask(sample.sequences)]
 
     def vectors_of(self, sequences: Collection[int]) -> tuple[Sequences, FloatMatrix]:
         """Return those of the memories that have a vector, with it; blocking as ``best`` is."""

@@ -6,8 +6,9 @@ Zaragoza, 2009) with each word counted once a column. Parts of words refine the 
 inflected and joined words count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 import sqlite3
 from typing import Final
@@ -117,9 +118,9 @@ class _Question:
         whole = (telling * weights * (SATURATION + 1) / (weights + length)).sum(axis=0)
         held = self._parts_held(folded) * (SATURATION + 1) / (1 + length)
         covered = (whole + PARTS_WEIGHT * held) / telling.sum()
-        unknown = [(term, trigrams(term)) for term in self.unknown]
+        spelled_alike = self._spelling()
         for at, text in enumerate(folded):
-            if not whole[at] and not self._spelled_alike(text, unknown):
+            if not whole[at] and not any(map(spelled_alike, words_of(text))):
                 covered[at] = 0
         order = np.lexsort((sequences, -covered))[:limit]
         return [
@@ -144,19 +145,26 @@ class _Question:
             for gram in grams_of(word):
                 grams[gram] = min(telling.get(word, 0.0), grams.get(gram, telling.get(word, 0.0)))
         parts, tells = list(grams), np.array(list(grams.values()), np.float32)
-        held = np.array([[part in text for part in parts] for text in texts], np.float32)
-        return held @ tells
+        there = np.fromiter((part in text for text in texts for part in parts), np.bool_)
+        return there.reshape(len(texts), len(parts)).astype(np.float32) @ tells
 
-    @staticmethod
-    def _spelled_alike(text: str, unknown: Sequence[tuple[str, frozenset[str]]]) -> bool:
-        """Return whether a word is spelled much like one that is nowhere, or holds it."""
-        for word in words_of(text):
+    def _spelling(self) -> Callable[[str], bool]:
+        """Return what tells whether a word is spelled much like one that is nowhere, or holds it.
+
+        It tells of each word once: texts share many.
+        """
+        unknown = [(term, trigrams(term)) for term in self.unknown]
+
+        @cache
+        def alike(word: str) -> bool:
             of_word = trigrams(word)
-            for term, of_term in unknown:
-                shared = len(of_term & of_word) / max(len(of_term), len(of_word))
-                if term in word or shared > FUZZY_SIMILARITY:
-                    return True
-        return False
+            return any(
+                term in word
+                or len(of_term & of_word) > FUZZY_SIMILARITY * max(len(of_term), len(of_word))
+                for term, of_term in unknown
+            )
+
+        return alike
 
 
 def _weighed(read: Sequence[Postings], visible: VisibleSet) -> list[_Term]:
