@@ -1,5 +1,7 @@
 """Finding by words: what counts how much, for one caller, in a real file."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     NewMemory,
     Scope,
+    memories,
 )
 from custom_components.ai_memory.core.postings import PARSED_AT_ONCE_CHARACTERS, _numbers
-from custom_components.ai_memory.core.visibility import visible_to
+from custom_components.ai_memory.core.visibility import Clause, visible_to
 from custom_components.ai_memory.core.visible_set import VisibleSet
 from custom_components.ai_memory.core.word_search import CANDIDATES, WordMatch, best_by_words
 from tests.conftest import Opener
@@ -146,3 +149,25 @@ async def test_a_compound_is_found_beside_whole_words(memory: MemoryManager, ann
     await _add(memory, anna, "Der Haustürschlüssel hängt im Flur", "Der Autoschlüssel liegt oben")
     await _add(memory, anna, "Der Schlüssel zum Schuppen hängt hinten")
     assert len(await _matches(memory, anna, "Wo sind die Schlüssel?")) == 3
+
+
+async def test_searches_side_by_side_after_a_write_read_only_what_changed(
+    memory: MemoryManager, anna: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _add(memory, anna, "The ladder is in the shed", "The hose is in the garden")
+    await memory.search(anna, Filters(), "ladder", 5)
+    asked: list[list[int] | None] = []
+    read = memories.visible_sequences
+
+    async def noted(connection: Any, clause: Clause, among: Sequence[int] | None = None) -> str:
+        asked.append(None if among is None else list(among))
+        return await read(connection, clause, among)
+
+    monkeypatch.setattr(memories, "visible_sequences", noted)
+    await _add(memory, anna, "The ladder was sold")
+    searches = [memory.search(anna, Filters(), "ladder", 5) for _ in range(4)]
+    results = await asyncio.gather(*searches)
+    assert [len(result.hits) for result in results] == [2, 2, 2, 2]
+    assert asked == [[3]] * 4
+    await memory.search(anna, Filters(), "ladder", 5)
+    assert len(asked) == 4

@@ -129,7 +129,8 @@ def trigrams(word: str) -> frozenset[str]:
 
 def _tokens(text: str) -> list[str]:
     """Split folded text into words, leaving out the scripts that have no spaces."""
-    return [word for word in indexed_text(text).split() if not _UNSPACED.match(word)]
+    words = indexed_text(text).split()
+    return words if text.isascii() else [word for word in words if not _UNSPACED.match(word)]
 
 
 def _query_tokens(text: str) -> list[str]:

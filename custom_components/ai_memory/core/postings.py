@@ -122,4 +122,6 @@ def _numbers(json_array: str) -> Sequences:
         stop = end if stop < 0 else stop
         parts.append(np.fromstring(json_array[start:stop], np.int64, sep=","))
         start = stop + 1
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)

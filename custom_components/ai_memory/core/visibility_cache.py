@@ -57,20 +57,23 @@ class VisibilityCache:
     async def visible(self, clause: Clause) -> VisibleSet:
         """Return what the clause admits. Raises StorageError."""
         key = (clause.sql, tuple(clause.parameters.items()))
-        known = self._known.pop(key, None)
+        known = self._known.get(key)
+        if known is not None and not known.changed:
+            self._known[key] = self._known.pop(key)
+            return known.visible
         # What is read while a write lands belongs to neither side of it and is not kept.
         writes = self._writes
         if known is None:
-            known = _Known(await self._read(clause, None))
-        elif known.changed:
+            visible = await self._read(clause, None)
+        else:
             changed = frozenset(known.changed)
-            admitted = await self._read(clause, changed)
-            known = _Known(known.visible.replaced(changed, admitted))
+            visible = known.visible.replaced(changed, await self._read(clause, changed))
         if writes == self._writes:
+            self._known.pop(key, None)
             while len(self._known) >= SETS_KEPT:
                 self._known.pop(next(iter(self._known)))
-            self._known[key] = known
-        return known.visible
+            self._known[key] = _Known(visible)
+        return visible
 
     async def _read(self, clause: Clause, among: Iterable[int] | None) -> VisibleSet:
         async with self._database.reading() as connection:

@@ -9,6 +9,7 @@ inflected and joined words count.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from math import log
 import sqlite3
 from typing import Final
@@ -123,18 +124,12 @@ class _Question:
             if not whole[at] and not any(map(spelled_alike, words_of(text))):
                 covered[at] = 0
         order = np.lexsort((sequences, -covered))[:limit]
+        phrases = [term.held.phrase for term in self.terms]
+        best = zip(order, covered[order].tolist(), weights.T[order].tolist(), strict=True)
         return [
-            WordMatch(
-                int(sequences[at]),
-                float(covered[at]),
-                tuple(
-                    term.held.phrase
-                    for term, weight in zip(self.terms, weights[:, at], strict=True)
-                    if weight
-                ),
-            )
-            for at in order
-            if covered[at] > 0
+            WordMatch(texts[at].sequence, coverage, tuple(compress(phrases, held)))
+            for at, coverage, held in best
+            if coverage > 0
         ]
 
     def _parts_held(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -145,7 +140,7 @@ class _Question:
             for gram in grams_of(word):
                 grams[gram] = min(telling.get(word, 0.0), grams.get(gram, telling.get(word, 0.0)))
         parts, tells = list(grams), np.array(list(grams.values()), np.float32)
-        there = np.fromiter((part in text for text in texts for part in parts), np.bool_)
+        there = np.array([part in text for text in texts for part in parts], np.bool_)
         return there.reshape(len(texts), len(parts)).astype(np.float32) @ tells
 
     def _spelling(self) -> Callable[[str], bool]:
