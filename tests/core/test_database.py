@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 import sqlite3
 import stat
+from threading import get_ident
 
 import pytest
 
@@ -52,6 +53,25 @@ async def test_a_new_file_is_private_and_in_wal_mode(path: Path) -> None:
         )
     assert [tuple(row) for row in rows] == [("wal", SCHEMA_VERSION, APPLICATION_ID)]
     await database.close()
+
+
+async def test_several_reads_are_one_step_that_cannot_write(path: Path) -> None:
+    database = Database(path)
+    await database.open()
+    loop_thread = get_ident()
+
+    def work(connection: sqlite3.Connection) -> tuple[int, bool]:
+        (count,) = connection.execute("SELECT count(*) FROM memories").fetchone()
+        return count, get_ident() == loop_thread
+
+    assert await database.read(work) == (0, False)
+    with pytest.raises(StorageError) as refused:
+        await database.read(lambda connection: connection.execute("DELETE FROM memories"))
+    assert refused.value.key == "database_read_only"
+    await database.close()
+    with pytest.raises(StorageError) as refused:
+        await database.read(work)
+    assert refused.value.key == "database_closed"
 
 
 async def test_foreign_keys_are_enforced(path: Path) -> None:
@@ -286,7 +306,10 @@ async def test_a_link_to_nothing_is_refused(path: Path, target: str) -> None:
 
 async def test_a_reader_that_meets_the_end_is_told_so(memory: MemoryManager, anna: Caller) -> None:
     await memory.add(anna, NewMemory(content="The ladder is in the shed"))
-    reads = [asyncio.create_task(memory.latest(anna, Filters(), 5)) for _ in range(50)]
+    reads: list[asyncio.Task[object]] = []
+    for _ in range(50):
+        reads.append(asyncio.create_task(memory.latest(anna, Filters(), 5)))
+        reads.append(asyncio.create_task(memory.search(anna, Filters(), "ladder", 5)))
     await asyncio.sleep(0)
     await memory.close()
     results = await asyncio.gather(*reads, return_exceptions=True)

@@ -159,7 +159,7 @@ class _Inquiry:
         span = _span(period) if period else None
         times = times_of(connection, self.clause, list({*words, *meaning.found, *of_period}))
         ranked = fused(
-            [_candidate(*found, words, cosines, self.floor, span) for found in times],
+            [_candidate(*of_one, words, cosines, self.floor, span) for of_one in times],
             meaning.background,
             self.profile,
             earlier=asks_for_earlier(self.query),
