@@ -3,7 +3,8 @@
 The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
 or failing engine never fails a search: words answer, and the result says which ways of matching
 took part. What the caller may see is decided in SQL before anything is ranked. A search is one step
-in the thread of the reader, beside which many vectors are compared in another.
+in the thread of the reader while vectors are few; more of them are compared in another thread
+meanwhile.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ from .visibility_cache import VisibilityCache
 from .visible_set import VisibleSet
 from .word_search import WordMatch, best_by_words
 
+ONE_STEP_ROWS: Final = 2_000
+"""With more vectors one step would take so long that a busy system takes the processor from it."""
 SEARCHES_AT_ONCE: Final = 4
 """More at once would be no faster, and all of them ready at once would hold the event loop."""
 CANDIDATES_A_WAY: Final = 20
@@ -97,7 +100,7 @@ class MemorySearch:
             index=self._index,
             profile=self._encoder.engine.ranking,
         )
-        if not self._index.packed:
+        if len(self._index) <= ONE_STEP_ROWS and not self._index.packed:
             return await self._database.read(inquiry.answer)
         words, meaning = await asyncio.gather(
             self._database.read(inquiry.by_words), self._compared(inquiry)
@@ -107,7 +110,7 @@ class MemorySearch:
         )
 
     async def _compared(self, inquiry: "_Inquiry") -> _Meaning:
-        """Compare with many vectors, which takes as long as words do."""
+        """Compare with many vectors, which takes about as long as to look for words."""
         # One at a time: side by side they would only take the processors from the event loop.
         async with self._comparing:
             return await asyncio.get_running_loop().run_in_executor(None, inquiry.by_meaning)
