@@ -64,7 +64,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "init")
     wanted = {"max_entries": 7} | ({"assist_tools": False} if HAS_LLM_PLATFORM else {})
     outside = {"max_entries": 0, "standing_tokens": 4001, "identity": "x" * 100_000}
-    outside |= {"promotion_uses": 0, "archive_days": 3651}
+    outside |= {"promotion_uses": 0, "archive_days": 3651, "anchor_sweep_hours": 169}
     refused = await hass.config_entries.options.async_configure(form["flow_id"], wanted | outside)
     assert refused["errors"] == {
         "max_entries": "max_entries_out_of_range",
@@ -72,6 +72,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "identity": "identity_too_long",
         "promotion_uses": "layer_rule_out_of_range",
         "archive_days": "layer_rule_out_of_range",
+        "anchor_sweep_hours": "layer_rule_out_of_range",
     }
     saved = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
     await hass.async_block_till_done()
@@ -83,6 +84,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "archive_days": 90,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
+        "anchor_sweep_hours": 6,
     }
     assert loaded.data == {"max_entries": 1000, "embedding_engine": "tfidf"}
     state = hass.states.get("sensor.ai_memory")

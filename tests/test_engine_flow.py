@@ -507,6 +507,7 @@ async def test_the_options_lead_to_another_engine_and_reload_once(
         "archive_days": 90,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
+        "anchor_sweep_hours": 6,
     } | ({"assist_tools": True} if HAS_LLM_PLATFORM else {})
     assert loaded.runtime_data.manager.engine_name == "ollama"
 
@@ -538,6 +539,7 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "archive_days": 90,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
+        "anchor_sweep_hours": 6,
     }
     wanted: dict[str, Any] = {
         "max_entries": 1000,
@@ -568,6 +570,7 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "archive_days": 90,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
+        "anchor_sweep_hours": 6,
     }
     assert entry.runtime_data.manager.floor.value == 0.4
     assert entry.data["remote_url"] == NOBODY

@@ -101,6 +101,7 @@ async def test_the_event_entity_tells_each_change(
         "restored",
         "lapsed",
         "purged",
+        "checked",
     ]
 
 

@@ -37,9 +37,11 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
         "export_memories",
         "get_memory",
         "import_memories",
+        "list_anchors",
         "list_memories",
         "maintain",
         "search_memory",
+        "sweep_anchors",
         "update_memory",
     }
     assert await hass.config_entries.async_unload(loaded.entry_id)

@@ -16,6 +16,7 @@ from homeassistant.helpers.typing import ConfigType
 from homeassistant.loader import async_get_integration
 from homeassistant.util import dt as dt_util
 
+from .anchor_watch import entity_check, watch_anchors
 from .assist import register_api
 from .backup import wait_for_backup
 from .const import (
@@ -100,6 +101,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
         watch_engine(hass, entry, manager)
         maintain_daily(hass, entry, manager)
         check_nightly(hass, entry, manager)
+        watch_anchors(hass, entry, manager)
         entry.async_on_unload(register_api(hass, manager, settings_of(entry)))
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     except BaseException:
@@ -140,6 +142,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
         home_screen=_home_screen(settings),
         distrusted=is_distrusted(hass),
+        check_entity=entity_check(hass),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
 

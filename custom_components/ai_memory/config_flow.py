@@ -41,8 +41,10 @@ from yarl import URL
 
 from .client_flow import ClientFlow
 from .const import (
+    ANCHOR_SWEEP_HOURS_MAXIMUM,
     ARCHIVE_DAYS_MAXIMUM,
     CONF_ADMINISTRATOR_ACCESS,
+    CONF_ANCHOR_SWEEP_HOURS,
     CONF_API_KEY,
     CONF_ARCHIVE_DAYS,
     CONF_ASSIST_TOOLS,
@@ -59,6 +61,7 @@ from .const import (
     CONF_SIMILARITY_FLOOR,
     CONF_STANDING_TOKENS,
     CONF_USER_ACCESS,
+    DEFAULT_ANCHOR_SWEEP_HOURS,
     DEFAULT_ASSIST_TOOLS,
     DEFAULT_MAX_ENTRIES,
     DEFAULT_STANDING_TOKENS,
@@ -122,9 +125,14 @@ _PULL_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _INSTRUCTIONS: Final = (CONF_QUERY_INSTRUCTION, CONF_DOCUMENT_INSTRUCTION)
-_LAYER_RULES: Final[Mapping[str, int]] = MappingProxyType(
-    {CONF_PROMOTION_USES: PROMOTION_USES_MAXIMUM, CONF_ARCHIVE_DAYS: ARCHIVE_DAYS_MAXIMUM}
+_COUNTED: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        CONF_PROMOTION_USES: PROMOTION_USES_MAXIMUM,
+        CONF_ARCHIVE_DAYS: ARCHIVE_DAYS_MAXIMUM,
+        CONF_ANCHOR_SWEEP_HOURS: ANCHOR_SWEEP_HOURS_MAXIMUM,
+    }
 )
+"""Options that are a whole number from 1 on, with their maximums."""
 _OF_THE_MODEL: Final = (*_INSTRUCTIONS, CONF_SIMILARITY_FLOOR)
 
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
@@ -538,6 +546,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
     fields |= {
         vol.Required(CONF_PROMOTION_USES, default=DEFAULT_PROMOTION_USES): _WHOLE,
         vol.Required(CONF_ARCHIVE_DAYS, default=DEFAULT_ARCHIVE_DAYS): _WHOLE,
+        vol.Required(CONF_ANCHOR_SWEEP_HOURS, default=DEFAULT_ANCHOR_SWEEP_HOURS): _WHOLE,
     }
     if engine in DEFAULT_URLS:
         seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
@@ -595,14 +604,14 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     tokens = user_input.get(CONF_STANDING_TOKENS, DEFAULT_STANDING_TOKENS)
     if not 0 <= tokens <= STANDING_TOKENS_MAXIMUM:
         errors[CONF_STANDING_TOKENS] = "standing_tokens_out_of_range"
-    for name, most in _LAYER_RULES.items():
+    for name, most in _COUNTED.items():
         if not 1 <= user_input.get(name, 1) <= most:
             errors[name] = "layer_rule_out_of_range"
     if errors:
         return user_input, errors
     whole = {
         name: int(user_input[name])
-        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, *_LAYER_RULES)
+        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, *_COUNTED)
         if name in user_input
     }
     return user_input | whole, {}
@@ -643,6 +652,7 @@ def _time_limits() -> dict[str, str]:
     return {
         "most_uses": str(PROMOTION_USES_MAXIMUM),
         "most_days": str(ARCHIVE_DAYS_MAXIMUM),
+        "most_hours": str(ANCHOR_SWEEP_HOURS_MAXIMUM),
         "most_tokens": str(STANDING_TOKENS_MAXIMUM),
         "most_characters": str(IDENTITY_LIMIT_CHARACTERS),
         "shortest": f"{EMBED_TIMEOUT_MINIMUM_SECONDS:g}",

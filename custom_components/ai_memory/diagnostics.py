@@ -1,5 +1,6 @@
 """The download that helps with a bug report: figures and settings, no text and no secret."""
 
+from dataclasses import asdict
 import sqlite3
 from typing import Any
 
@@ -17,7 +18,7 @@ async def async_get_config_entry_diagnostics(
 ) -> dict[str, Any]:
     """Return what the memory is made of."""
     manager = entry.runtime_data.manager
-    counts = manager.counts()
+    counts, last_sweep = manager.counts(), manager.anchors.last_sweep
     return {
         "data": async_redact_data(showable(entry.data), SECRET_KEYS),
         "options": async_redact_data(showable(entry.options), SECRET_KEYS),
@@ -33,6 +34,7 @@ async def async_get_config_entry_diagnostics(
             "similarity_floor": manager.floor.value,
             "calibrated_on": manager.floor.calibration and manager.floor.calibration.sample,
         },
+        "anchors": {"last_sweep": asdict(last_sweep) if last_sweep else None},
         "memories": {
             **counts.by_scope,
             "layers": counts.layers,

@@ -38,6 +38,9 @@ from .runtime import loaded_entry
 ATTR_AGENT_ID: Final = "agent_id"
 AGENT_ID_LIMIT: Final = 255
 
+_OF_THE_HOME: Final = frozenset({"maintain", "sweep_anchors"})
+"""Operations that do the same whoever asks."""
+
 _TEXT: Final = {"content": "text"}
 SERVICES: Final = (
     Publication(
@@ -84,6 +87,12 @@ SERVICES: Final = (
         },
     ),
     Publication(name="maintain", operation_name="maintain", offered=("dry_run",)),
+    Publication(
+        name="list_anchors",
+        operation_name="anchors",
+        offered=("wing", "kind", "state", "memory_id", "limit"),
+    ),
+    Publication(name="sweep_anchors", operation_name="sweep_anchors", offered=()),
 )
 
 
@@ -118,7 +127,7 @@ def service_schema(publication: Publication) -> vol.Schema:
 
 def takes_agent(publication: Publication) -> bool:
     """Return whether a service can be called on behalf of an agent."""
-    return "scope" not in publication.fixed and publication.operation_name != "maintain"
+    return "scope" not in publication.fixed and publication.operation_name not in _OF_THE_HOME
 
 
 def takes_path(publication: Publication) -> bool:

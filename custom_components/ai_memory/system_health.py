@@ -20,6 +20,7 @@ async def _figures(hass: HomeAssistant) -> dict[str, Any]:
     if entry is None:
         return {"loaded": False}
     manager = entry.runtime_data.manager
+    last_sweep = manager.anchors.last_sweep
     return {
         "loaded": True,
         "memories": manager.counts().total,
@@ -27,4 +28,5 @@ async def _figures(hass: HomeAssistant) -> dict[str, Any]:
         "vectors": manager.vector_count,
         "database_size": f"{await manager.database_bytes() / 1024 / 1024:.1f} MiB",
         "schema_version": SCHEMA_VERSION,
+        "anchor_sweep": last_sweep.at.isoformat() if last_sweep else None,
     }

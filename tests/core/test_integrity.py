@@ -498,3 +498,28 @@ async def test_a_lock_is_no_verdict(
     other.close()
     with pytest.raises(StorageError):
         await integrity.find_damage(path.with_name("nowhere.db"))
+
+
+async def test_rows_without_numbers_come_back_from_either_end(
+    path: Path, open_memory: Opener
+) -> None:
+    manager = await open_memory()
+    anchors = tuple(f"path:cellar/shelf {number}/{'x' * 400}" for number in range(16))
+    for number in range(20):
+        await manager.add(ANNA, NewMemory(content=f"Shelf {number} holds", anchors=anchors))
+    await manager.close()
+    with closing(sqlite3.connect(path)) as connection:
+        # So that every page with an anchor is one of the table's own.
+        connection.executescript("PRAGMA secure_delete = ON; DROP INDEX anchors_by_target")
+    whole = path.read_bytes()
+    stored = set(_rows(path, "SELECT * FROM anchors"))
+    assert len(stored) == 320
+    leaves = [
+        number for number, page in enumerate(_pages(whole)) if page[0] == 0x0A and b"xxxx" in page
+    ]
+    # One page in the middle: what is before and after it is read, and nothing is made up.
+    path.write_bytes(_replaced(whole, leaves[len(leaves) // 2], b"\xff" * PAGE))
+    await _repaired(path)
+    restored = set(_rows(path, "SELECT * FROM anchors"))
+    assert restored <= stored
+    assert 0 < len(stored) - len(restored) <= 20

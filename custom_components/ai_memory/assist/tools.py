@@ -56,7 +56,19 @@ TOOLS: Final = (
 )
 
 _TOLD_TO_MODELS: Final = frozenset(
-    {"id", "content", "summary", "wing", "room", "scope", "updated", "score", "match_type", "why"}
+    {
+        "id",
+        "content",
+        "summary",
+        "wing",
+        "room",
+        "scope",
+        "updated",
+        "score",
+        "match_type",
+        "why",
+        "missing_anchors",
+    }
 )
 
 _PLAIN: Final[Mapping[Kind, Any]] = MappingProxyType(

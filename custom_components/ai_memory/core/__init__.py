@@ -3,6 +3,9 @@
 Nothing below this package imports Home Assistant.
 """
 
+from .anchor_keeper import AnchorFilters, Report, Reported, Sweep
+from .anchor_rows import ListedAnchor
+from .anchors import AnchorKind, EntityCheck
 from .database import Database
 from .encoder import DEFAULT_QUERY_TIMEOUT_SECONDS
 from .errors import (
@@ -27,6 +30,8 @@ from .models import (
     Access,
     Action,
     AddResult,
+    Anchor,
+    AnchorState,
     Caller,
     Change,
     Counts,
@@ -69,6 +74,10 @@ __all__ = [
     "Action",
     "AddResult",
     "AiMemoryError",
+    "Anchor",
+    "AnchorFilters",
+    "AnchorKind",
+    "AnchorState",
     "Caller",
     "Change",
     "ConflictError",
@@ -76,6 +85,7 @@ __all__ = [
     "Database",
     "DatabaseLockedError",
     "DatabaseUnusableError",
+    "EntityCheck",
     "Expiry",
     "Filters",
     "InvalidInputError",
@@ -83,6 +93,7 @@ __all__ = [
     "LayerMove",
     "LayerRules",
     "ListResult",
+    "ListedAnchor",
     "MatchType",
     "Memory",
     "MemoryChanges",
@@ -95,6 +106,8 @@ __all__ = [
     "Reach",
     "Receipt",
     "ReceiptError",
+    "Report",
+    "Reported",
     "Salvaged",
     "Scope",
     "ScreenedError",
@@ -103,6 +116,7 @@ __all__ = [
     "Status",
     "StorageError",
     "Strictness",
+    "Sweep",
     "TakenOver",
     "Tally",
     "Transaction",

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from ulid_transform import ulid_at_time
 
 from . import expiry, forgetting, memories, palace, supersession
+from .anchor_rows import place_anchors
+from .anchors import anchors_of, bounded
 from .errors import InvalidInputError
 from .models import (
     DEFAULT_TYPE,
@@ -46,15 +48,17 @@ async def add(write: Transaction, addition: Addition) -> tuple[AddResult, list[W
     new = addition.new
     old = await supersession.replaceable(write, new) if new.supersedes else None
     values = await _values(write, new, old)
+    anchors = anchors_of(new, write.check_entity)
     known = await memories.restated(write.connection, values)
     if known is not None:
-        return await _refresh(write, known, values, old)
+        return await _refresh(write, known, values, old, anchors)
     identity: dict[str, SqlValue] = {
         "id": ulid_at_time(write.now_ms / 1000),
         "language": write.caller.language,
         "source": write.caller.source,
     }
     memory = await memories.insert(write.connection, values | identity)
+    memory = await place_anchors(write, memory, anchors)
     await write.store_vector(memory, addition.vector)
     written = [await write.record(Action.ADDED, [(None, memory)], addition.vector)]
     if old is not None:
@@ -106,7 +110,11 @@ async def _values(write: Transaction, new: NewMemory, old: Memory | None) -> dic
 
 
 async def _refresh(
-    write: Transaction, known: int, values: dict[str, SqlValue], old: Memory | None
+    write: Transaction,
+    known: int,
+    values: dict[str, SqlValue],
+    old: Memory | None,
+    anchors: tuple[str, ...],
 ) -> tuple[AddResult, list[Written]]:
     """Renew the first telling: its words stay; a missing summary or a higher layer is taken."""
     before = await memories.by_sequence(write.connection, known)
@@ -124,6 +132,8 @@ async def _refresh(
         "expires_ms": values["expires_ms"] or expiry.stored(before.expires),
     }
     after = await memories.update(write.connection, before, values | kept)
+    held = (anchor.target for anchor in before.anchors)
+    after = await place_anchors(write, after, bounded(held, anchors))
     written = [await write.record(Action.REFRESHED, [(before, after)])]
     if old is not None:
         written += await supersession.supersede(write, old, after)

@@ -9,6 +9,8 @@ from typing import Final
 
 from . import evidence, expiry, history, memories, palace, vectors
 from .additions import owner
+from .anchor_rows import place_anchors
+from .anchors import anchors_after
 from .errors import InvalidInputError
 from .models import Action, Memory, MemoryChanges, Never, Status
 from .restatement import restatement_digest
@@ -46,8 +48,8 @@ async def update(
     before = await write.memory(memory_id, revision)
     if before.status is Status.SUPERSEDED:
         raise InvalidInputError("already_superseded", id=before.id)
-    wanted = _changed(before, changes)
-    if wanted == before:
+    wanted, anchors = _changed(before, changes), anchors_after(before, changes, write.check_entity)
+    if wanted == before and set(anchors) == {anchor.target for anchor in before.anchors}:
         return before, []
     values = await _values(write, before, wanted)
     known = await memories.restated(write.connection, values)
@@ -57,6 +59,7 @@ async def update(
     if wanted.content != before.content:
         await history.keep(write, before)
     after = await memories.update(write.connection, before, values)
+    after = await place_anchors(write, after, anchors)
     if after.content == before.content:
         return after, [await write.record(Action.UPDATED, [(before, after)])]
     await vectors.discard(write.connection, after.sequence)

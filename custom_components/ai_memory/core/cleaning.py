@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from . import palace
+from .anchors import clean_anchors
 from .errors import InvalidInputError
 from .expiry import resolved
 from .models import LIVE, MEMORY_TYPES, Caller, Filters, MemoryChanges, NewMemory, Status
@@ -34,7 +35,15 @@ def cleaned_new(caller: Caller, new: NewMemory, now: datetime, local: datetime) 
         wing, room = palace.choose_place(wing, room, f"{content} {summary}")
     _check(new.type, new.status, new.confidence)
     expires = resolved(new.expires, now, local.tzinfo)
-    return replace(new, content=content, summary=summary, wing=wing, room=room, expires=expires)
+    return replace(
+        new,
+        content=content,
+        summary=summary,
+        wing=wing,
+        room=room,
+        expires=expires,
+        anchors=clean_anchors(new.anchors),
+    )
 
 
 def cleaned_changes(
@@ -51,6 +60,7 @@ def cleaned_changes(
         else clean_text(summary, "summary", SUMMARY_LIMIT_CHARACTERS),
         wing=wing_name(caller, changes.wing),
         room=place_name(changes.room, "room"),
+        anchors=None if changes.anchors is None else clean_anchors(changes.anchors),
         expires=resolved(changes.expires, now, local.tzinfo),
     )
 

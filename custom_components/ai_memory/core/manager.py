@@ -16,6 +16,8 @@ from typing import Any, Final, Protocol
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
 from . import additions, changes as memory_changes, integrity, layers, memories, palace, vectors
 from .additions import Addition
+from .anchor_keeper import AnchorKeeper
+from .anchors import EntityCheck, nobody_can_tell
 from .calibration import SimilarityFloor
 from .census import Census
 from .cleaning import cleaned_changes, cleaned_filters, cleaned_new, texts_of
@@ -99,6 +101,7 @@ class MemoryManager:
         home_screen: Strictness = HOME,
         distrusted: bool = False,
         retention_deleted_days: int = DEFAULT_RETENTION_DAYS,
+        check_entity: EntityCheck = nobody_can_tell,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -111,7 +114,7 @@ class MemoryManager:
         self._local_now = local_now
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
-        self._writer = MemoryWriter(database, engine)
+        self._writer = MemoryWriter(database, engine, check_entity)
         index = VectorIndex()
         self.floor: Final = SimilarityFloor(
             database, engine, index, lambda: self.counts().common, similarity_floor
@@ -129,6 +132,7 @@ class MemoryManager:
             standing=self.standing,
             clock=clock,
         )
+        self.anchors: Final = AnchorKeeper(database, self.commits, check_entity)
         self.gate: Final = Gate(database, home_screen, clock)
         self.lifecycle: Final = Lifecycle(
             database, self.commits, clock, retention_deleted_days, self.gate
@@ -196,6 +200,7 @@ class MemoryManager:
             counted, size = await memories.census(connection), await palace.size(connection)
             last_change = await memories.last_change(connection)
             self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
+            await self.anchors.load(connection)
             self._engine.remember(await vectors.fingerprints(connection))
         self.commits.load(Census(counted, size), last_change)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import aiosqlite
 
 from .fulltext import indexed_text
-from .models import KEPT, Caller, Filters, Layer, Memory, Scope, Status
+from .models import KEPT, Anchor, AnchorState, Caller, Filters, Layer, Memory, Scope, Status
 from .schema import FULL_TEXT_TABLES
 from .text_folding import fold
 from .visibility import Clause, SqlValue, visible_to
@@ -30,7 +30,9 @@ _COLUMNS: Final = """
     m.sequence, m.id, m.content, m.summary, w.name, r.name, m.scope, m.owner_agent, m.owner_user,
     m.layer, m.type, m.status, m.confidence, m.revision, m.language, m.created_ms, m.updated_ms,
     u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned, m.expires_ms,
-    (SELECT s.id FROM memories s WHERE s.sequence = m.superseded_by), m.evidence
+    (SELECT s.id FROM memories s WHERE s.sequence = m.superseded_by), m.evidence,
+    (SELECT json_group_array(json_array(a.anchor, a.state)) FROM anchors a
+        WHERE a.sequence = m.sequence)
 """
 SELECT: Final = f"SELECT {_COLUMNS} {_FROM}"
 
@@ -122,7 +124,7 @@ def memory_of(row: Sequence[Any]) -> Memory:
         :12
     ]
     (confidence, revision, language, created, updated, used, uses, source, pinned) = row[12:21]
-    (expires, superseded_by, evidence) = row[21:]
+    (expires, superseded_by, evidence, anchors) = row[21:]
     return Memory(
         sequence=sequence,
         id=id_,
@@ -148,7 +150,14 @@ def memory_of(row: Sequence[Any]) -> Memory:
         expires=None if expires is None else moment(expires),
         superseded_by=superseded_by,
         evidence=evidence,
+        anchors=_anchors(anchors),
     )
+
+
+def _anchors(listed: str) -> tuple[Anchor, ...]:
+    if listed == "[]":
+        return ()
+    return tuple(Anchor(target, AnchorState(state)) for target, state in json.loads(listed))
 
 
 async def select(
@@ -339,7 +348,10 @@ async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, 
 
 async def last_change(connection: aiosqlite.Connection) -> datetime | None:
     """Return when a memory was last written, changed or removed."""
-    rows = await connection.execute_fetchall("SELECT max(at_ms) FROM audit")
+    rows = await connection.execute_fetchall(
+        # What is put on record without a memory, such as a sweep, changed none.
+        "SELECT max(at_ms) FROM audit WHERE memory_id <> ''"
+    )
     newest_ms = next(iter(rows))[0]
     return None if newest_ms is None else moment(newest_ms)
 

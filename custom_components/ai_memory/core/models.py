@@ -74,6 +74,14 @@ class Stance(StrEnum):
     CONTRADICTS = "contradicts"
 
 
+class AnchorState(StrEnum):
+    """What is known of the thing that a memory is anchored to."""
+
+    UNCHECKED = "unchecked"
+    OK = "ok"
+    MISSING = "missing"
+
+
 class Access(StrEnum):
     """What a caller may do."""
 
@@ -138,6 +146,14 @@ class Caller:
     reach: Reach = HOME_REACH
 
 
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a memory is about, outside the memory: an entity, a path, a host or an address."""
+
+    target: str
+    state: AnchorState
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One stored memory; ``sequence`` is its row number and never leaves the core.
@@ -170,6 +186,12 @@ class Memory:
     expires: datetime | None = None
     superseded_by: str | None = None
     evidence: float = 1.0
+    anchors: tuple[Anchor, ...] = ()
+
+    @property
+    def missing_anchors(self) -> list[str]:
+        """What it is about and is not there any more."""
+        return [one.target for one in self.anchors if one.state is AnchorState.MISSING]
 
     @property
     def live(self) -> bool:
@@ -207,6 +229,7 @@ class NewMemory:
     confidence: float = 1.0
     expires: Expiry | None = None
     supersedes: str | None = None
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +247,7 @@ class MemoryChanges:
     status: Status | None = None
     confidence: float | None = None
     expires: Expiry | None = None
+    anchors: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,6 +384,7 @@ class Action(StrEnum):
     RESTORED = "restored"
     LAPSED = "lapsed"
     PURGED = "purged"
+    CHECKED = "checked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

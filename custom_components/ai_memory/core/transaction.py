@@ -12,6 +12,7 @@ from typing import Final
 import aiosqlite
 
 from . import memories, palace, vectors
+from .anchors import EntityCheck
 from .errors import AccessDeniedError, ConflictError, NotFoundError
 from .models import KEPT, Action, Caller, Memory, Status
 from .text_input import check_id
@@ -39,13 +40,17 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """What a write needs to know: who asks, when, and how many live memories there were."""
+    """What a write needs to know: who asks, when, and how many live memories there were.
+
+    ``check_entity`` tells whether the home has an entity.
+    """
 
     connection: aiosqlite.Connection
     caller: Caller
     now_ms: int
     fingerprint: str
     live: int
+    check_entity: EntityCheck
 
     async def memory(
         self,

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from ..embedding.protocol import EmbeddingEngine
 from . import vectors
+from .anchors import EntityCheck, nobody_can_tell
 from .database import Database
 from .models import Caller, Memory
 from .transaction import Transaction, Written
@@ -21,10 +22,16 @@ type Work[T] = Callable[[Transaction], Awaitable[tuple[T, list[Written]]]]
 class MemoryWriter:
     """Runs transactions and counts the live memories."""
 
-    def __init__(self, database: Database, engine: EmbeddingEngine) -> None:
+    def __init__(
+        self,
+        database: Database,
+        engine: EmbeddingEngine,
+        check_entity: EntityCheck = nobody_can_tell,
+    ) -> None:
         """Keep the database and the engine under whose fingerprint vectors are stored."""
         self._database = database
         self._engine = engine
+        self._check_entity = check_entity
         self.total = 0
 
     async def run[T](self, caller: Caller, now_ms: int, work: Work[T]) -> tuple[T, list[Written]]:
@@ -37,6 +44,7 @@ class MemoryWriter:
                     now_ms=now_ms,
                     fingerprint=self._engine.fingerprint,
                     live=self.total,
+                    check_entity=self._check_entity,
                 )
             )
         # Before the next transaction can begin, which nothing awaited lets it.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import Caller, MemoryManager
-from . import memories, protocol, transfer
+from . import anchors, memories, protocol, transfer
 from .operation import Operation, checked
 from .parameters import Arguments
 from .replies import Reply
@@ -18,7 +18,12 @@ from .replies import Reply
 CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
     {
         operation.name: operation
-        for operation in (*memories.OPERATIONS, *protocol.OPERATIONS, *transfer.OPERATIONS)
+        for operation in (
+            *memories.OPERATIONS,
+            *protocol.OPERATIONS,
+            *transfer.OPERATIONS,
+            *anchors.OPERATIONS,
+        )
     }
 )
 

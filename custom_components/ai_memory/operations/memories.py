@@ -5,6 +5,7 @@ from typing import Final
 
 from ..core import Access, Caller, Layer, MemoryChanges, MemoryManager, NewMemory, Status
 from .operation import (
+    ANCHORS,
     CONFIDENCE,
     DRY_RUN,
     EXPIRES,
@@ -30,6 +31,7 @@ from .parameters import Kind, Parameter, Values
 from .replies import (
     Reply,
     add_reply,
+    anchors_of_reply,
     delete_reply,
     list_reply,
     maintain_reply,
@@ -58,13 +60,14 @@ async def _add(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
         confidence=1.0 if (told := values.number("confidence")) is None else told,
         expires=values.expiry("expires"),
         supersedes=values.text("supersedes"),
+        anchors=values.texts("anchors"),
     )
     return add_reply(await manager.add(caller, new))
 
 
 async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     memory = await manager.get(caller, values.given("memory_id"))
-    return {"memory": memory_reply(memory)}
+    return {"memory": memory_reply(memory) | anchors_of_reply(memory)}
 
 
 async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -100,6 +103,7 @@ async def _update(manager: MemoryManager, caller: Caller, values: Values) -> Rep
         status=status_of(values),
         confidence=values.number("confidence"),
         expires=values.expiry("expires"),
+        anchors=None if values.held["anchors"] is None else values.texts("anchors"),
     )
     memory_id, revision = values.given("memory_id"), values.whole("revision")
     return update_reply(await manager.update(caller, memory_id, changes, revision))
@@ -133,6 +137,7 @@ OPERATIONS: Final = (
             TYPE,
             STATUS,
             CONFIDENCE,
+            ANCHORS,
         ),
         access=Access.WRITE,
         handler=_add,
@@ -204,6 +209,7 @@ OPERATIONS: Final = (
             TYPE,
             STATUS,
             CONFIDENCE,
+            ANCHORS,
             REVISION,
         ),
         access=Access.WRITE,

@@ -75,6 +75,11 @@ REVISION: Final = Parameter(
     minimum=1,
     maximum=2**53,
 )
+ANCHORS: Final = Parameter(
+    name="anchors",
+    kind=Kind.TEXTS,
+    description="what it is about: entity:light.hall, path:src/a.py, host:nas, url:https://…",
+)
 DRY_RUN: Final = Parameter(name="dry_run", kind=Kind.BOOLEAN, default=False)
 
 

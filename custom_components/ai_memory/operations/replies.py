@@ -3,16 +3,21 @@
 Times are ISO 8601 in UTC. Owners stay inside: a caller only ever sees what is common or its own.
 """
 
+from dataclasses import asdict
+from datetime import datetime
 from typing import Final
 
 from ..core import (
     AddResult,
     Caller,
     LayerMove,
+    ListedAnchor,
     ListResult,
     Memory,
     MoveReason,
+    Reported,
     SearchResult,
+    Sweep,
     UpdateResult,
     Version,
     Witnessed,
@@ -30,7 +35,8 @@ type Reply = dict[str, JsonValue]
 def memory_reply(memory: Memory) -> Reply:
     """Return a memory with everything a caller may know of it.
 
-    When it lapses, what replaced it and how far witnesses moved its confidence, where they do.
+    When it lapses, what replaced it, how far witnesses moved its confidence and what it is about
+    and is missing, where that is so.
     """
     reply: Reply = {
         "id": memory.id,
@@ -58,7 +64,52 @@ def memory_reply(memory: Memory) -> Reply:
         reply["superseded_by"] = memory.superseded_by
     if memory.evidence != 1:
         reply["effective_confidence"] = round(memory.effective_confidence, CONFIDENCE_DIGITS)
+    if missing := memory.missing_anchors:
+        reply["missing_anchors"] = [*missing]
     return reply
+
+
+def anchors_of_reply(memory: Memory) -> Reply:
+    """Return what a memory is anchored to, and nothing where it is not."""
+    anchors: list[JsonValue] = [
+        {"anchor": one.target, "state": one.state.value} for one in memory.anchors
+    ]
+    return {"anchors": anchors} if anchors else {}
+
+
+def anchors_reply(listed: list[ListedAnchor], *, more: bool) -> Reply:
+    """Return anchors with the memories they belong to, and whether there are more."""
+    told: list[JsonValue] = [
+        {
+            "anchor": one.anchor,
+            "state": one.state.value,
+            "checked": _time(one.checked),
+            "unavailable_since": _time(one.unavailable_since),
+            "memory_id": one.memory_id,
+            "wing": one.wing,
+            "room": one.room,
+        }
+        for one in listed
+    ]
+    return {"anchors": told, "count": len(told), "more": more}
+
+
+def report_reply(reported: Reported) -> Reply:
+    """Return what a report changed, and of which anchors no memory knows."""
+    return {
+        "reported": reported.anchors,
+        "changed": list(reported.memory_ids),
+        "unknown": list(reported.unknown),
+    }
+
+
+def sweep_reply(sweep: Sweep) -> Reply:
+    """Return when the entities were looked for and how many of them are there."""
+    return {"at": sweep.at.isoformat()} | asdict(sweep.counts)
+
+
+def _time(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def add_reply(result: AddResult) -> Reply:
