@@ -26,7 +26,7 @@ from custom_components.ai_memory.core import (
 )
 
 ANNA = Caller(source="assist", agent="conversation.home", user="anna")
-READS = 2_000
+READS = 20_000
 OK, MISSING = AnchorState.OK, AnchorState.MISSING
 
 
