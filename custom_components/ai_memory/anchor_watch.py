@@ -19,7 +19,6 @@ from homeassistant.core import (
     Event,
     HomeAssistant,
     callback,
-    split_entity_id,
 )
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_call_later
@@ -46,7 +45,7 @@ def entity_check(hass: HomeAssistant) -> EntityCheck:
     def check(entity_id: str) -> bool | None:
         if hass.states.get(entity_id) or registry.async_is_registered(entity_id):
             return True
-        domain = split_entity_id(entity_id)[0]
+        domain = entity_id.partition(".")[0]
         if hass.state is not CoreState.running or domain not in hass.config.components:
             return None
         return False

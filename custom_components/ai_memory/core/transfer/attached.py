@@ -174,6 +174,12 @@ def texts(attached: Attached) -> list[str]:
     return [value for rows in attached for row in rows for value in row if isinstance(value, str)]
 
 
+def anchors_of(attached: Attached) -> tuple[str, ...]:
+    """Return what the memory is anchored to."""
+    at = ANCHORS.position("anchor")
+    return tuple(str(row[at]) for row in attached[LISTS.index(ANCHORS)])
+
+
 def _unnamed(evidence: Sequence[Row]) -> tuple[Row, ...]:
     """Return evidence that does not say which agent and person witnessed it."""
     end = EVIDENCE.position("agent")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from .. import palace
-from ..errors import AiMemoryError
+from ..anchors import clean_anchors
+from ..errors import AiMemoryError, InvalidInputError
 from ..models import Access, Caller, Memory, Scope, is_workshop
 from ..restatement import restatement_digest
 from ..text_input import (
@@ -106,6 +107,9 @@ def _prepared(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepa
         clean_text(getattr(told, name) or "", name, _OWNER_LIMIT_CHARACTERS)
     for text in attached.texts(told.attached):
         clean_text(text, "text", CONTENT_LIMIT_CHARACTERS)
+    anchors = attached.anchors_of(told.attached)
+    if clean_anchors(anchors) != anchors:
+        raise InvalidInputError("invalid_anchor", field="anchors")
     if told.id is not None:
         check_id(told.id)
         if is_workshop(told.wing or "") and not caller.reach.workshop:
