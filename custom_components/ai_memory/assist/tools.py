@@ -68,6 +68,7 @@ _TOLD_TO_MODELS: Final = frozenset(
         "match_type",
         "why",
         "missing_anchors",
+        "via",
     }
 )
 

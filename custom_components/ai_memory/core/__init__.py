@@ -54,6 +54,9 @@ from .models import (
     Version,
     Witnessed,
 )
+from .place_changes import Outcome
+from .place_view import PlaceName, WingReport
+from .places import Places
 from .previous_database import TakenOver
 from .receipts import Receipt
 from .schema import SCHEMA_VERSION
@@ -61,6 +64,8 @@ from .screen import Strictness
 from .standing_context import Profile
 from .text_input import clean_text
 from .transaction import Transaction, Written
+from .tunnel_rows import TunnelKind, TunnelState
+from .tunnels import Tunnel
 from .visibility import sees
 
 __all__ = [
@@ -102,6 +107,9 @@ __all__ = [
     "Never",
     "NewMemory",
     "NotFoundError",
+    "Outcome",
+    "PlaceName",
+    "Places",
     "Profile",
     "Reach",
     "Receipt",
@@ -120,8 +128,12 @@ __all__ = [
     "TakenOver",
     "Tally",
     "Transaction",
+    "Tunnel",
+    "TunnelKind",
+    "TunnelState",
     "UpdateResult",
     "Version",
+    "WingReport",
     "Witnessed",
     "Written",
     "clean_text",

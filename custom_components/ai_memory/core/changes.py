@@ -5,6 +5,7 @@ those who could see it then.
 """
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from . import evidence, expiry, history, memories, palace, vectors
@@ -18,6 +19,9 @@ from .supersession import owner_of
 from .transaction import Transaction, Written
 from .vector_index import Vector
 from .visibility import SqlValue
+
+_FOUND_BY: Final = attrgetter("content", "wing", "room", "scope", "status")
+"""What makes a memory one that says the same as another."""
 
 _FIELDS: Final = (
     "content",
@@ -53,7 +57,9 @@ async def update(
         return before, []
     values = await _values(write, before, wanted)
     known = await memories.restated(write.connection, values)
-    if known is not None and known != before.sequence:
+    # Joined rooms may hold a thing twice: then each can still be changed in other ways.
+    elsewhere = _FOUND_BY(wanted) != _FOUND_BY(before)
+    if known is not None and known != before.sequence and elsewhere:
         other = await memories.by_sequence(write.connection, known)
         raise InvalidInputError("already_known", id=other.id)
     if wanted.content != before.content:

@@ -6,19 +6,22 @@ cancelled meanwhile.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 import logging
 from typing import Any, Final
 
+import aiosqlite
+
 from ..embedding.protocol import EmbeddingEngine
+from . import memories, palace
 from .census import Census
 from .index_upkeep import CHANGES_AT_ONCE, IndexUpkeep
 from .lapse import Lapse
 from .memories import milliseconds
-from .models import Caller, Change, Counts, Memory, Scope
-from .standing_context import StandingContext
-from .transaction import Written
+from .models import Action, Caller, Change, Counts, Memory, Scope
+from .standing_context import MEMORIES_KEPT, StandingContext
+from .transaction import Transaction, Written
 from .visibility_cache import VisibilityCache
 from .writer import MemoryWriter, Work
 
@@ -28,6 +31,8 @@ MAINTENANCE: Final = Caller(source="maintenance")
 """On whose behalf the memory changes what nobody asked it to."""
 
 type Clock = Callable[[], datetime]
+type Rearrangement[T] = Callable[[aiosqlite.Connection], Awaitable[T]]
+"""A change of wings, rooms and tunnels."""
 type Listener = Callable[[Change], None]
 
 
@@ -57,6 +62,7 @@ class Commits:
         """When a memory was last written, None while there never was one."""
         self._listeners: list[Listener] = []
         self._running: set[asyncio.Task[Any]] = set()
+        self._following = asyncio.Lock()
 
     def load(self, census: Census, last_change: datetime | None) -> None:
         """Start from what an opened database holds."""
@@ -90,6 +96,34 @@ class Commits:
 
         return await self.to_the_end(write())
 
+    async def rearrange[T](self, work: Rearrangement[T]) -> T:
+        """Change the palace in one transaction, then look at everything anew.
+
+        Raises StorageError and what the work raises.
+        """
+
+        async def recounted(
+            write: Transaction,
+        ) -> tuple[tuple[T, Census, list[Memory]], list[Written]]:
+            result = await work(write.connection)
+            # What was committed before has to be counted before, as it is counted here.
+            async with self._following:
+                counted = await memories.census(write.connection)
+                census = Census(counted, await palace.size(write.connection))
+                critical = await memories.critical(write.connection, MEMORIES_KEPT)
+            return (result, census, critical), []
+
+        async def write() -> T:
+            now_ms = milliseconds(self._clock())
+            (result, census, critical), _ = await self._writer.run(MAINTENANCE, now_ms, recounted)
+            self.census, self.last_change = census, self._clock()
+            self._standing.load(critical)
+            self._visibility.forget()
+            self._tell(_rearranged(self.counts(), self.last_change))
+            return result
+
+        return await self.to_the_end(write())
+
     async def to_the_end[T](self, write: Coroutine[Any, Any, T]) -> T:
         """Let a write finish even when its caller is cancelled, so that all stays in step."""
         task = asyncio.create_task(write)
@@ -103,18 +137,19 @@ class Commits:
 
     async def _follow(self, written: list[Written]) -> None:
         """Bring everything kept in memory up to date with a commit, then tell the listeners."""
-        for one in written:
-            self.census.palace = one.palace
-            for number, (before, after) in enumerate(one.changes, start=1):
-                if before is not None and before.live:
-                    self.census.remove(before)
-                if after is not None and after.live:
-                    self.census.add(after)
-                if not number % CHANGES_AT_ONCE:
-                    await asyncio.sleep(0)
-            self._standing.follow(one.changes)
-            self.lapse.follow(one.changes)
-            await self._upkeep.apply(one)
+        async with self._following:
+            for one in written:
+                self.census.palace = one.palace
+                for number, (before, after) in enumerate(one.changes, start=1):
+                    if before is not None and before.live:
+                        self.census.remove(before)
+                    if after is not None and after.live:
+                        self.census.add(after)
+                    if not number % CHANGES_AT_ONCE:
+                        await asyncio.sleep(0)
+                self._standing.follow(one.changes)
+                self.lapse.follow(one.changes)
+                await self._upkeep.apply(one)
         self._visibility.changed(
             changed.sequence
             for one in written
@@ -159,6 +194,13 @@ def _change(written: Written, counts: Counts, at: datetime) -> Change:
         room=_shared([subject.room for subject in public]),
         counts=counts,
         at=at,
+    )
+
+
+def _rearranged(counts: Counts, at: datetime) -> Change:
+    """Return what listeners are told of a change of the palace: no place and no memory."""
+    return Change(
+        action=Action.MOVED, memory_ids=(), scope=None, wing=None, room=None, counts=counts, at=at
     )
 
 

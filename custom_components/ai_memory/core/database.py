@@ -18,7 +18,7 @@ from typing import Final
 import aiosqlite
 
 from .errors import DatabaseLockedError, DatabaseUnusableError, StorageError
-from .schema import APPLICATION_ID, FULL_TEXT_TABLES, MIGRATIONS, SCHEMA_VERSION
+from .schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, SECURELY_DELETING
 
 FILE_MODE: Final = 0o600
 BUSY_TIMEOUT_SECONDS: Final = 5.0
@@ -177,7 +177,7 @@ class Database:
                 await transaction.execute(f"PRAGMA user_version = {version}")
         # An up-to-date file takes no step, yet must prove now that it can be written at all.
         async with self.transaction() as transaction:
-            for table in FULL_TEXT_TABLES:
+            for table in SECURELY_DELETING:
                 # Without it the words of a deleted memory stay in the file. SQLite 3.42 brought it.
                 with suppress(sqlite3.OperationalError):
                     await transaction.execute(

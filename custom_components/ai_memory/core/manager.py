@@ -46,6 +46,7 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
+from .places import Places
 from .previous_database import TakenOver, take_over
 from .query_time import load_time_words
 from .room_detection import load_vocabulary
@@ -56,6 +57,7 @@ from .standing_context import MEMORIES_KEPT, StandingContext
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
 from .transfer.transfers import Transfers
+from .tunnel_search import with_neighbours
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
@@ -137,6 +139,8 @@ class MemoryManager:
         self.lifecycle: Final = Lifecycle(
             database, self.commits, clock, retention_deleted_days, self.gate
         )
+        self.places: Final = Places(database, self.commits, self._now_ms)
+        """The wings, rooms and tunnels."""
         self._usage = UsageLog(database)
         self.transfers: Final = Transfers(
             database, self.commits, clock, self._flush_usage, lambda: self._max_entries
@@ -188,6 +192,7 @@ class MemoryManager:
             self._spawn(self._keep_vectors(), "ai_memory vectors"),
             self._spawn(self.encoder.keep_probing(), "ai_memory engine"),
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
+            self._spawn(self.places.finish(), "ai_memory places"),
             self._spawn(
                 self.commits.lapse.keep(self._clock, self.lifecycle.lapse_due), "ai_memory lapse"
             ),
@@ -369,6 +374,9 @@ class MemoryManager:
         result = await self._search.find(caller, near, wanted, limit, min_score)
         if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
             result = await self._search.find(caller, cleaned, wanted, limit, min_score)
+        result = await with_neighbours(
+            self._database, self._search, caller, near, wanted, limit, min_score, result
+        )
         if result.hits and counted:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()

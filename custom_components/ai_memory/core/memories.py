@@ -7,7 +7,7 @@ sequence as the memory itself.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 import json
 from typing import Any, Final
@@ -66,7 +66,7 @@ _RESTATED: Final = """
     WHERE m.room_id = :room_id AND m.restatement = :restatement AND m.scope = :scope
         AND m.owner_agent IS :owner_agent AND m.owner_user IS :owner_user
         AND m.status IN ('active', 'candidate')
-    LIMIT 1
+    ORDER BY m.sequence LIMIT 1
 """
 _VALUE: Final = """m.layer DESC, coalesce(u.returned + u.fetched, 0),
     max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence"""
@@ -291,7 +291,7 @@ async def update(
     }
     await connection.execute(_UPDATE, kept | values)
     after = await by_sequence(connection, before.sequence)
-    if _full_text(before, str) != _full_text(after, str):
+    if (before.content, before.summary) != (after.content, after.summary):
         await _unindex(connection, [before])
         await _index(connection, after)
     return after
@@ -363,21 +363,27 @@ async def fill_full_text(connection: aiosqlite.Connection, after: int, limit: in
     """
     sql = f"{SELECT} WHERE m.sequence > :after ORDER BY m.sequence LIMIT :limit"
     found = await select(connection, sql, {"after": after, "limit": limit})
+    # No row of this file holds the words of a place.
+    await connection.executemany(
+        "UPDATE memories SET indexed_place = '' WHERE sequence = ?",
+        [(memory.sequence,) for memory in found],
+    )
     for memory in found:
         await _index(connection, memory)
     return found[-1].sequence if found else None
 
 
-def _full_text(memory: Memory, prepared: Callable[[str], str]) -> tuple[int, str, str, str]:
-    place = f"{memory.wing} {memory.room}".replace("_", " ")
+def _full_text(
+    memory: Memory, prepared: Callable[[str], str], place: str = ""
+) -> tuple[int, str, str, str]:
     content, summary = prepared(memory.content), prepared(memory.summary)
     return memory.sequence, content, summary, prepared(place)
 
 
 def _full_texts(
-    memories: Sequence[Memory], prepared: Callable[[str], str]
+    memories: Sequence[Memory], prepared: Callable[[str], str], places: Mapping[int, str]
 ) -> list[tuple[int, str, str, str]]:
-    return [_full_text(memory, prepared) for memory in memories]
+    return [_full_text(memory, prepared, places[memory.sequence]) for memory in memories]
 
 
 async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
@@ -389,13 +395,23 @@ async def _index(connection: aiosqlite.Connection, memory: Memory) -> None:
 
 
 async def _unindex(connection: aiosqlite.Connection, memories: Sequence[Memory]) -> None:
+    """Remove full-text rows by what was indexed, which may hold the words of a place."""
     loop = asyncio.get_running_loop()
+    sequences = listed([memory.sequence for memory in memories])
+    held = await connection.execute_fetchall(
+        f"SELECT sequence, indexed_place FROM memories WHERE sequence IN {LISTED}", sequences
+    )
+    places = {int(sequence): str(place) for sequence, place in held}
     for table, prepared in _FULL_TEXT_TABLES:
-        rows = await loop.run_in_executor(None, _full_texts, memories, prepared)
+        rows = await loop.run_in_executor(None, _full_texts, memories, prepared, places)
         await connection.executemany(
             f"INSERT INTO {table} ({table}, rowid, content, summary, place)"
             " VALUES ('delete', ?, ?, ?, ?)",
             rows,
+        )
+    if any(places.values()):
+        await connection.execute(
+            f"UPDATE memories SET indexed_place = '' WHERE sequence IN {LISTED}", sequences
         )
 
 

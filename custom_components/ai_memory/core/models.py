@@ -254,7 +254,8 @@ class MemoryChanges:
 class Filters:
     """Narrow a read or a deletion to a place, a scope or a layer; None means any.
 
-    ``archived`` is False to leave the archive out. ``statuses`` are those that are wanted.
+    ``archived`` is False to leave the archive out. ``rooms`` are rows, as tunnels lead to them; no
+    caller ever names them. ``statuses`` are those that are wanted.
     """
 
     wing: str | None = None
@@ -262,6 +263,7 @@ class Filters:
     scope: Scope | None = None
     layer: Layer | None = None
     archived: bool = True
+    rooms: tuple[int, ...] | None = None
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
 
     @property
@@ -351,13 +353,15 @@ class SearchHit:
     """A memory that answers a query.
 
     ``score`` is its cosine similarity, 0.0 where words alone found it; ``why`` says what it shares
-    with the query.
+    with the query. ``via`` is the place whose tunnel led to it, None where it lies where the caller
+    looked.
     """
 
     memory: Memory
     score: float
     match_type: MatchType
     why: str
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

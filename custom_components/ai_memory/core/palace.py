@@ -71,16 +71,11 @@ async def ensure_place(
     connection: aiosqlite.Connection, wing: str, room: str, now_ms: int
 ) -> Place:
     """Return the place, creating wing and room where they are missing."""
-    scope = next((plan.default_scope for plan in DEFAULT_WINGS if plan.name == wing), Scope.COMMON)
+    wing_id = await ensure_wing(connection, wing, now_ms)
     await connection.execute(
-        "INSERT INTO wings (name, default_scope, created_ms) VALUES (?, ?, ?)"
-        " ON CONFLICT (name) DO NOTHING",
-        (wing, scope, now_ms),
-    )
-    await connection.execute(
-        "INSERT INTO rooms (wing_id, name, created_ms)"
-        " SELECT id, ?, ? FROM wings WHERE name = ? ON CONFLICT (wing_id, name) DO NOTHING",
-        (room, now_ms, wing),
+        "INSERT INTO rooms (wing_id, name, created_ms) VALUES (?, ?, ?)"
+        " ON CONFLICT (wing_id, name) DO NOTHING",
+        (wing_id, room, now_ms),
     )
     rows = await connection.execute_fetchall(
         "SELECT r.id, w.default_scope FROM rooms r JOIN wings w ON w.id = r.wing_id"
@@ -89,6 +84,23 @@ async def ensure_place(
     )
     room_id, default_scope = next(iter(rows))
     return Place(wing, room, room_id, Scope(default_scope))
+
+
+async def ensure_wing(
+    connection: aiosqlite.Connection, wing: str, now_ms: int, scope: Scope | None = None
+) -> int:
+    """Return the row of a wing, creating it where it is missing.
+
+    A new one gets the scope of the default wing of that name, else ``scope``, else common.
+    """
+    scope = next((plan.default_scope for plan in DEFAULT_WINGS if plan.name == wing), scope)
+    await connection.execute(
+        "INSERT INTO wings (name, default_scope, created_ms) VALUES (?, ?, ?)"
+        " ON CONFLICT (name) DO NOTHING",
+        (wing, scope or Scope.COMMON, now_ms),
+    )
+    rows = await connection.execute_fetchall("SELECT id FROM wings WHERE name = ?", (wing,))
+    return int(next(iter(rows))[0])
 
 
 async def size(connection: aiosqlite.Connection) -> tuple[int, int]:

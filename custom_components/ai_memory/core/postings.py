@@ -17,7 +17,7 @@ from .fulltext import quoted
 from .vector_index import Sequences
 from .visible_set import VisibleSet
 
-COLUMN_WEIGHTS: Final = {"content": 1.0, "summary place": 0.5}
+COLUMN_WEIGHTS: Final = {"content": 1.0, "summary": 0.5}
 """How much a word counts in the text itself, and in its summary or the name of its place."""
 
 PARSED_AT_ONCE_CHARACTERS: Final = 1 << 18
@@ -26,17 +26,55 @@ PARSED_AT_ONCE_CHARACTERS: Final = 1 << 18
 _WORDS: Final = """
     SELECT (
         SELECT json_group_array(rowid) FROM memory_words
-        WHERE memory_words MATCH '{' || place.value || '} : ' || phrase.value
+        WHERE memory_words MATCH '{' || part.value || '} : ' || phrase.value
     )
-    FROM json_each(:phrases) phrase, json_each(:columns) place
-    ORDER BY phrase.key, place.key
+    FROM json_each(:phrases) phrase, json_each(:columns) part
+    ORDER BY phrase.key, part.key
 """
+_WORDS_AND_PLACES: Final = """
+    SELECT iif(part.value = 'summary',
+        (
+            SELECT json_group_array(held) FROM (
+                SELECT rowid AS held FROM memory_words
+                WHERE memory_words MATCH '{summary} : ' || phrase.value
+                UNION
+                SELECT m.sequence FROM place_words p JOIN memories m ON m.room_id = p.rowid
+                WHERE place_words MATCH phrase.value
+                ORDER BY held
+            )
+        ),
+        (
+            SELECT json_group_array(rowid) FROM memory_words
+            WHERE memory_words MATCH '{' || part.value || '} : ' || phrase.value
+        )
+    )
+    FROM json_each(:phrases) phrase, json_each(:columns) part
+    ORDER BY phrase.key, part.key
+"""
+_A_PLACE_OF_WORDS: Final = "SELECT 1 FROM place_words WHERE place_words MATCH :any LIMIT 1"
 _PARTS: Final = """
     SELECT (
         SELECT json_group_array(rowid) FROM memory_trigrams
-        WHERE memory_trigrams MATCH phrase.value
+        WHERE memory_trigrams MATCH '{content summary} : ' || phrase.value
     )
     FROM json_each(:phrases) phrase ORDER BY phrase.key
+"""
+_PARTS_AND_PLACES: Final = """
+    SELECT (
+        SELECT json_group_array(held) FROM (
+            SELECT rowid AS held FROM memory_trigrams
+            WHERE memory_trigrams MATCH '{content summary} : ' || phrase.value
+            UNION
+            SELECT m.sequence FROM place_words p JOIN memories m ON m.room_id = p.rowid
+            WHERE instr(p.place, trim(phrase.value, '"'))
+            ORDER BY held
+        )
+    )
+    FROM json_each(:phrases) phrase ORDER BY phrase.key
+"""
+_A_PLACE_OF_PARTS: Final = """
+    SELECT 1 FROM json_each(:phrases) phrase, place_words p
+    WHERE instr(p.place, trim(phrase.value, '"')) LIMIT 1
 """
 
 
@@ -60,18 +98,27 @@ class Postings:
 
 
 def of_words(connection: sqlite3.Connection, phrases: Sequence[str]) -> list[str]:
-    """Return JSON arrays of sequences: for each phrase one a column."""
+    """Return JSON arrays of sequences: for each phrase one a column.
+
+    The words of a place count like those of a summary, for every memory that lies there.
+    """
+    words = [quoted(phrase) for phrase in phrases]
     parameters = {
-        "phrases": json.dumps([quoted(phrase) for phrase in phrases]),
+        "phrases": json.dumps(words),
         "columns": json.dumps(list(COLUMN_WEIGHTS)),
+        "any": " OR ".join(words),
     }
-    return [row[0] for row in connection.execute(_WORDS, parameters).fetchall()]
+    named = connection.execute(_A_PLACE_OF_WORDS, parameters).fetchone()
+    asked = _WORDS_AND_PLACES if named else _WORDS
+    return [row[0] for row in connection.execute(asked, parameters).fetchall()]
 
 
 def of_parts(connection: sqlite3.Connection, parts: Sequence[str]) -> list[str]:
     """Return JSON arrays of sequences: one for each part of a word, whole words included."""
     parameters = {"phrases": json.dumps([quoted(part) for part in parts])}
-    return [row[0] for row in connection.execute(_PARTS, parameters).fetchall()]
+    named = connection.execute(_A_PLACE_OF_PARTS, parameters).fetchone()
+    asked = _PARTS_AND_PLACES if named else _PARTS
+    return [row[0] for row in connection.execute(asked, parameters).fetchall()]
 
 
 def read_words(

@@ -232,12 +232,64 @@ _VERSION_5: Final = (
     """,
     "ALTER TABLE usage ADD COLUMN last_returned_ms INTEGER",
     "ALTER TABLE usage ADD COLUMN last_fetched_ms INTEGER",
+    # A place that was joined to another, which its memories still have to follow to.
+    "ALTER TABLE wings ADD COLUMN moving_to INTEGER",
+    "ALTER TABLE rooms ADD COLUMN moving_to INTEGER",
+    # Full text knows places by room, so that renaming one rewrites no memory. What it holds of the
+    # places of earlier memories is no longer asked for, but a row is only removed by what it holds.
+    "ALTER TABLE memories ADD COLUMN indexed_place TEXT NOT NULL DEFAULT ''",
+    """
+    UPDATE memories SET indexed_place = (
+        SELECT replace(w.name || ' ' || r.name, '_', ' ')
+        FROM rooms r JOIN wings w ON w.id = r.wing_id WHERE r.id = room_id
+    )
+    """,
+    """
+    CREATE VIEW place_texts AS
+        SELECT r.id AS room_id, r.wing_id, replace(w.name || ' ' || r.name, '_', ' ')
+            || iif(instr(w.name, '-'), ' ' || replace(w.name, '-', ''), '') AS place
+        FROM rooms r JOIN wings w ON w.id = r.wing_id
+    """,
+    """
+    CREATE VIRTUAL TABLE place_words USING fts5 (
+        place, tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
+    )
+    """,
+    "INSERT INTO place_words (rowid, place) SELECT room_id, place FROM place_texts",
+    """
+    CREATE TRIGGER place_words_of_new_rooms AFTER INSERT ON rooms BEGIN
+        INSERT INTO place_words (rowid, place)
+            SELECT room_id, place FROM place_texts WHERE room_id = new.id;
+    END
+    """,
+    """
+    CREATE TRIGGER place_words_of_renamed_rooms AFTER UPDATE OF name, wing_id ON rooms BEGIN
+        UPDATE place_words SET place = (SELECT place FROM place_texts WHERE room_id = new.id)
+            WHERE rowid = new.id;
+    END
+    """,
+    """
+    CREATE TRIGGER place_words_of_renamed_wings AFTER UPDATE OF name ON wings BEGIN
+        UPDATE place_words
+            SET place = (SELECT t.place FROM place_texts t WHERE t.room_id = place_words.rowid)
+            WHERE rowid IN (SELECT id FROM rooms WHERE wing_id = new.id);
+    END
+    """,
+    """
+    CREATE TRIGGER place_words_of_deleted_rooms AFTER DELETE ON rooms BEGIN
+        DELETE FROM place_words WHERE rowid = old.id;
+    END
+    """,
     # What an audit row is about where it is no memory, and why it was done; never any text.
     "ALTER TABLE audit ADD COLUMN subject TEXT",
     "ALTER TABLE audit ADD COLUMN reason TEXT",
 )
 
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")
+"""Those that hold what memories say."""
+
+SECURELY_DELETING: Final = (*FULL_TEXT_TABLES, "place_words")
+"""All tables of full text: what is removed must not stay in the file."""
 
 MIGRATIONS: Final = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 

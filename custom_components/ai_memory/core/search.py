@@ -8,7 +8,7 @@ meanwhile.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 import sqlite3
@@ -169,7 +169,7 @@ class _Inquiry:
         )[: self.limit]
         found = memories_of(connection, self.clause, [one.sequence for one in ranked])
         hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
-        return SearchResult(hits=tuple(hits), ranking=_ranking(hits))
+        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits))
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
         """Return the similarity of what words alone have found."""
@@ -211,7 +211,7 @@ def _span(period: Period) -> tuple[int, int]:
     return milliseconds(period.start), milliseconds(period.end)
 
 
-def _ranking(hits: list[SearchHit]) -> str:
+def ranking_of(hits: Sequence[SearchHit]) -> str:
     """Return the one way in which all hits were found, or hybrid."""
     ways = {hit.match_type for hit in hits}
     if not ways:

@@ -7,6 +7,7 @@ filtered afterwards and nothing hidden is ever ranked, counted or named.
 """
 
 from dataclasses import dataclass
+import json
 
 from .models import Caller, Filters, Memory, Reach, Scope, Status
 
@@ -44,6 +45,9 @@ def visible_to(caller: Caller, filters: Filters, *, all_owners: bool = False) ->
             "m.room_id IN (SELECT r.id FROM rooms r JOIN wings w ON w.id = r.wing_id"
             f" WHERE {' AND '.join(place)})"
         )
+    if filters.rooms is not None:
+        conditions.append("m.room_id IN (SELECT value FROM json_each(:filter_rooms))")
+        parameters["filter_rooms"] = json.dumps(filters.rooms)
     if filters.layer is not None:
         conditions.append("m.layer = :filter_l")
         parameters["filter_l"] = filters.layer
@@ -75,12 +79,14 @@ def _within(reach: Reach) -> Clause:
         beyond.append("w.workshop = 1")
     parameters: dict[str, SqlValue] = {}
     if reach.wings is not None:
-        named = []
-        for number, name in enumerate(reach.wings):
-            parameters[f"reach_{number}"] = name.removesuffix("*")
-            told = f"substr(w.name, 1, length(:reach_{number}))" if name[-1:] == "*" else "w.name"
-            named.append(f"{told} = :reach_{number}")
-        beyond.append(f"NOT ({' OR '.join(named) or '0'})")
+        # A hub reaches any number of wings, but a statement takes only so many names.
+        parameters["reach"] = json.dumps([name for name in reach.wings if name[-1:] != "*"])
+        named = ["w.name IN (SELECT value FROM json_each(:reach))"]
+        beginnings = [name[:-1] for name in reach.wings if name[-1:] == "*"]
+        for number, beginning in enumerate(beginnings):
+            parameters[f"reach_{number}"] = beginning
+            named.append(f"substr(w.name, 1, length(:reach_{number})) = :reach_{number}")
+        beyond.append(f"NOT ({' OR '.join(named)})")
     if not beyond:
         return Clause("1", {})
     # The plus keeps SQLite from going through memories room by room for it.

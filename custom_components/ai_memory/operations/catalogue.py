@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import Caller, MemoryManager
-from . import anchors, memories, protocol, transfer
+from . import anchors, memories, palace, protocol, transfer
 from .operation import Operation, checked
 from .parameters import Arguments
 from .replies import Reply
@@ -20,6 +20,7 @@ CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
         operation.name: operation
         for operation in (
             *memories.OPERATIONS,
+            *palace.OPERATIONS,
             *protocol.OPERATIONS,
             *transfer.OPERATIONS,
             *anchors.OPERATIONS,

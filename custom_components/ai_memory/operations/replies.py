@@ -144,6 +144,7 @@ def search_reply(result: SearchResult) -> Reply:
     hits: list[JsonValue] = [
         memory_reply(hit.memory)
         | {"score": hit.score, "match_type": hit.match_type.value, "why": hit.why}
+        | ({} if hit.via is None else {"via": hit.via})
         for hit in result.hits
     ]
     return {"results": hits, "count": len(hits), "ranking": result.ranking}
