@@ -33,6 +33,7 @@ from .core import (
 from .failures import home_assistant_error
 from .ha_compat import vol
 from .operations import Narrowing, Publication
+from .palace_services import PALACE_SERVICES, rearranges, rearranging
 from .runtime import loaded_entry
 
 ATTR_AGENT_ID: Final = "agent_id"
@@ -93,6 +94,7 @@ SERVICES: Final = (
         offered=("wing", "kind", "state", "memory_id", "limit"),
     ),
     Publication(name="sweep_anchors", operation_name="sweep_anchors", offered=()),
+    *PALACE_SERVICES,
 )
 
 
@@ -140,6 +142,8 @@ async def _caller(call: ServiceCall, publication: Publication) -> Caller:
     agent = clean_text(call.data.get(ATTR_AGENT_ID, ""), ATTR_AGENT_ID, AGENT_ID_LIMIT)
     user_id = call.context.user_id
     caller = Caller(source="service", agent=agent or None, user=user_id)
+    if rearranges(publication):
+        return await rearranging(call, caller)
     if not takes_path(publication):
         return caller
     if user_id is None:
