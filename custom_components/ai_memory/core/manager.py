@@ -139,7 +139,7 @@ class MemoryManager:
         self.lifecycle: Final = Lifecycle(
             database, self.commits, clock, retention_deleted_days, self.gate
         )
-        self.places: Final = Places(database, self.commits, self._now_ms)
+        self.places: Final = Places(database, self.commits, self._now_ms, self.gate)
         """The wings, rooms and tunnels."""
         self._usage = UsageLog(database)
         self.transfers: Final = Transfers(

@@ -21,6 +21,7 @@ from .models import Access, Caller, Scope, is_workshop
 from .place_changes import Outcome
 from .place_upkeep import PlaceUpkeep
 from .place_view import PlaceName, WingReport
+from .screen.gate import Gate
 from .text_input import clean_text, namespace, place_name, wing_name
 from .tunnel_proposals import Proposal
 from .tunnel_rows import TunnelKind, TunnelState
@@ -36,11 +37,14 @@ type Work[T] = Callable[[aiosqlite.Connection], Awaitable[T]]
 class Places:
     """The wings, rooms and tunnels of one memory."""
 
-    def __init__(self, database: Database, commits: Commits, now_ms: Callable[[], int]) -> None:
-        """Keep what is shown and how changes are committed."""
+    def __init__(
+        self, database: Database, commits: Commits, now_ms: Callable[[], int], gate: Gate
+    ) -> None:
+        """Keep what is shown, how changes are committed, and what texts have to pass."""
         self._database = database
         self._commits = commits
         self._now_ms = now_ms
+        self._gate = gate
         self._one_change = asyncio.Lock()
         self.upkeep: Final = PlaceUpkeep(database, commits)
 
@@ -76,6 +80,7 @@ class Places:
                 raise InvalidInputError("only_wings_have_a_scope", place=place.told)
         if description is not None:
             description = clean_text(description, "description", DESCRIPTION_LIMIT_CHARACTERS)
+            await self._gate.admit(caller, {"description": description})
         change = partial(
             place_changes.describe,
             caller=caller,
@@ -184,6 +189,7 @@ class Places:
         """
         first, second = _place(caller, *start), _place(caller, *end)
         reason = clean_text(reason, "reason", REASON_LIMIT_CHARACTERS)
+        await self._gate.admit(caller, {"reason": reason})
         wings_only = first.room is None and second.room is None
         if wings_only and is_workshop(first.wing) and is_workshop(second.wing):
             return await self.link(caller, first.wing, second.wing, reason)
