@@ -59,23 +59,6 @@ _PARTS: Final = """
     )
     FROM json_each(:phrases) phrase ORDER BY phrase.key
 """
-_PARTS_AND_PLACES: Final = """
-    SELECT (
-        SELECT json_group_array(held) FROM (
-            SELECT rowid AS held FROM memory_trigrams
-            WHERE memory_trigrams MATCH '{content summary} : ' || phrase.value
-            UNION
-            SELECT m.sequence FROM place_words p JOIN memories m ON m.room_id = p.rowid
-            WHERE instr(p.place, trim(phrase.value, '"'))
-            ORDER BY held
-        )
-    )
-    FROM json_each(:phrases) phrase ORDER BY phrase.key
-"""
-_A_PLACE_OF_PARTS: Final = """
-    SELECT 1 FROM json_each(:phrases) phrase, place_words p
-    WHERE instr(p.place, trim(phrase.value, '"')) LIMIT 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +99,7 @@ def of_words(connection: sqlite3.Connection, phrases: Sequence[str]) -> list[str
 def of_parts(connection: sqlite3.Connection, parts: Sequence[str]) -> list[str]:
     """Return JSON arrays of sequences: one for each part of a word, whole words included."""
     parameters = {"phrases": json.dumps([quoted(part) for part in parts])}
-    named = connection.execute(_A_PLACE_OF_PARTS, parameters).fetchone()
-    asked = _PARTS_AND_PLACES if named else _PARTS
-    return [row[0] for row in connection.execute(asked, parameters).fetchall()]
+    return [row[0] for row in connection.execute(_PARTS, parameters).fetchall()]
 
 
 def read_words(
