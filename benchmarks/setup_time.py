@@ -36,7 +36,7 @@ async def measure_setup(config: Path, memories: int, question: str) -> SetupFigu
     """Set the integration up on the file in a configuration folder."""
     hass = HomeAssistant(str(config))
     try:
-        await _start_core(hass)
+        await start_core(hass)
         flow = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
         start = perf_counter()
         await hass.config_entries.flow.async_configure(flow["flow_id"], _SETTINGS)
@@ -64,7 +64,7 @@ async def measure_setup(config: Path, memories: int, question: str) -> SetupFigu
     )
 
 
-async def _start_core(hass: HomeAssistant) -> None:
+async def start_core(hass: HomeAssistant) -> None:
     """Start what is there before any config entry, the integration's services among it."""
     # What the integration requires is there already: it was imported to get here.
     hass.config.skip_pip = True

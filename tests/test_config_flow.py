@@ -79,6 +79,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     assert saved["type"] is FlowResultType.CREATE_ENTRY
     assert loaded.options == wanted | {
         "standing_tokens": 400,
+        "recall": False,
         "promotion_uses": 10,
         "secret_screen": "keys",
         "archive_days": 90,

@@ -33,6 +33,7 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
     assert hass.states.get("event.ai_memory_changes") is not None
     assert set(hass.services.async_services_for_domain(DOMAIN)) == {
         "accept_tunnel",
+        "about_me",
         "add_memory",
         "connect_places",
         "delete_memory",
@@ -41,6 +42,7 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
         "disconnect_places",
         "dismiss_tunnel",
         "export_memories",
+        "forget_me",
         "get_memory",
         "import_memories",
         "list_anchors",

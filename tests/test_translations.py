@@ -13,15 +13,22 @@ from typing import Any, Final
 from homeassistant.util.yaml import load_yaml_dict
 import pytest
 
-from custom_components.ai_memory.const import DOMAIN
+from custom_components.ai_memory.const import DOMAIN, TOOLS_FULL, TOOLS_READ_ONLY
 from custom_components.ai_memory.core import Access, Action, AiMemoryError, Strictness, database
 from custom_components.ai_memory.database_care import SALVAGED_ISSUE
 from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
 from custom_components.ai_memory.operations import Parameter, Publication
 from custom_components.ai_memory.operations.parameters import Kind
+from custom_components.ai_memory.profile_setup import REMOVED_ISSUE
 from custom_components.ai_memory.service_files import ATTR_PATH
-from custom_components.ai_memory.services import ATTR_AGENT_ID, SERVICES, takes_agent, takes_path
+from custom_components.ai_memory.services import (
+    ATTR_AGENT_ID,
+    ATTR_PERSON,
+    SERVICES,
+    takes_agent,
+    takes_path,
+)
 from custom_components.ai_memory.takeover import TAKEN_OVER_ISSUE
 
 type Texts = dict[str, str]
@@ -212,7 +219,8 @@ def test_every_placeholder_of_a_message_is_given_with_the_error() -> None:
 def test_every_way_that_opening_the_database_or_the_engine_fails_has_a_repair_issue() -> None:
     failures = {key for key, _ in _raised(PACKAGE / "core" / "database.py")} - AFTER_SETUP
     issues = _json("strings.json")["issues"]
-    assert set(issues) == failures | set(ISSUE_TEXTS.values()) | {SALVAGED_ISSUE, TAKEN_OVER_ISSUE}
+    notices = {REMOVED_ISSUE, SALVAGED_ISSUE, TAKEN_OVER_ISSUE}
+    assert set(issues) == failures | set(ISSUE_TEXTS.values()) | notices
     assert all(set(issue) == {"title", "description"} for issue in issues.values())
 
 
@@ -225,8 +233,8 @@ def test_a_repair_issue_names_nothing_that_its_error_does_not_give() -> None:
 
 def test_a_field_is_only_described_where_it_is_named() -> None:
     strings = _json("strings.json")
-    for flow in ("config", "options"):
-        for step in strings[flow]["step"].values():
+    for flow in (strings["config"], strings["options"], *strings["config_subentries"].values()):
+        for step in flow["step"].values():
             assert set(step.get("data_description", {})) <= set(step.get("data", {}))
 
 
@@ -252,7 +260,7 @@ def test_a_field_is_shown_on_the_terms_it_is_taken(service: str, field: str) -> 
     shown, taken = _yaml_services()[service][field], PUBLISHED[service][field]
     ((kind, settings),) = shown["selector"].items()
     settings = settings or {}
-    assert kind == _SELECTORS[taken.kind]
+    assert kind == ("entity" if field == ATTR_PERSON else _SELECTORS[taken.kind])
     assert shown.get("required", False) == taken.required
     assert shown.get("default") == taken.default
     assert tuple(settings.get("options", ())) == taken.choices
@@ -267,6 +275,7 @@ def test_every_choice_has_a_name() -> None:
         "client_access": {access.value for access in Access},
         "embedding_engine": set(ENGINE_NAMES),
         "secret_screen": {strictness.value for strictness in Strictness},
+        "tools": {TOOLS_FULL, TOOLS_READ_ONLY},
     }
     for fields in _yaml_services().values():
         for field in fields.values():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE, Platform
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryError, ConfigEntryNotReady
@@ -17,7 +18,6 @@ from homeassistant.loader import async_get_integration
 from homeassistant.util import dt as dt_util
 
 from .anchor_watch import entity_check, watch_anchors
-from .assist import register_api
 from .backup import wait_for_backup
 from .const import (
     CONF_ARCHIVE_DAYS,
@@ -52,7 +52,8 @@ from .maintenance import maintain_daily
 from .mcp.door import open_door
 from .mcp.views import async_register_views
 from .migration import async_migrate_entry
-from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
+from .profile_setup import forget_removed, offer_profiles
+from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, opened_with, settings_of
 from .services import async_setup_services
 from .takeover import forget_taken_over, tell_taken_over
 
@@ -79,13 +80,13 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
     """Open the memory and everything that offers it."""
     # First of all: what is changed while the memory opens must not be missed.
-    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    entry.async_on_unload(entry.add_update_listener(_async_updated))
     await wait_for_backup(hass)
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
     version = (await async_get_integration(hass, DOMAIN)).version
     door = open_door(entry, manager, str(version))
-    entry.runtime_data = AiMemoryRuntime(manager, door)
+    entry.runtime_data = AiMemoryRuntime(manager, door, opened_with(entry))
     entry.async_on_unload(door.close)
     tell_taken_over(hass, entry, manager)
     tell_salvaged(hass, manager)
@@ -102,7 +103,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> 
         maintain_daily(hass, entry, manager)
         check_nightly(hass, entry, manager)
         watch_anchors(hass, entry, manager)
-        entry.async_on_unload(register_api(hass, manager, settings_of(entry)))
+        offer_profiles(hass, entry)
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     except BaseException:
         await manager.close()
@@ -123,6 +124,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) ->
     """Keep the database, which is the user's, and drop what was said about it."""
     ir.async_delete_issue(hass, DOMAIN, DATABASE_ISSUE)
     forget_builtin_refused(hass)
+    forget_removed(hass)
     forget_salvaged(hass)
     forget_taken_over(hass)
 
@@ -208,6 +210,8 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
     return fire
 
 
-async def _async_reload(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
-    """Apply changed options."""
-    await hass.config_entries.async_reload(entry.entry_id)
+async def _async_updated(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
+    """Apply changed settings; profiles and assignments take effect without a reload."""
+    loaded = entry.state is ConfigEntryState.LOADED
+    if not loaded or entry.runtime_data.opened_with != opened_with(entry):
+        await hass.config_entries.async_reload(entry.entry_id)

@@ -56,6 +56,7 @@ from .const import (
     CONF_MODEL_NAME,
     CONF_PROMOTION_USES,
     CONF_QUERY_INSTRUCTION,
+    CONF_RECALL,
     CONF_REMOTE_URL,
     CONF_SECRET_SCREEN,
     CONF_SIMILARITY_FLOOR,
@@ -64,6 +65,7 @@ from .const import (
     DEFAULT_ANCHOR_SWEEP_HOURS,
     DEFAULT_ASSIST_TOOLS,
     DEFAULT_MAX_ENTRIES,
+    DEFAULT_RECALL,
     DEFAULT_STANDING_TOKENS,
     DOMAIN,
     EMBED_TIMEOUT_MAXIMUM_SECONDS,
@@ -76,6 +78,8 @@ from .const import (
     PROMOTION_USES_MAXIMUM,
     REMOTE_KEYS,
     STANDING_TOKENS_MAXIMUM,
+    SUBENTRY_PROFILE,
+    SUBENTRY_VOICE,
 )
 from .core import DEFAULT_QUERY_TIMEOUT_SECONDS, Access, Strictness
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
@@ -105,7 +109,9 @@ from .engine_setup import (
 from .ha_compat import HAS_LLM_PLATFORM, vol
 from .mcp.client_tokens import SUBENTRY_TYPE as CLIENT
 from .mcp.clients import DEFAULT_ADMINISTRATOR_ACCESS, DEFAULT_USER_ACCESS
+from .profile_flow import AgentProfileFlow, wrong_identity
 from .runtime import settings_of
+from .voice_flow import VoicePersonFlow
 
 CONF_EDIT_CONNECTION: Final = "edit_connection"
 CONNECTION_TIMEOUT_SECONDS: Final = 10.0
@@ -413,7 +419,11 @@ class AiMemoryConfigFlow(_EngineSteps, ConfigFlow, domain=DOMAIN):
         cls, config_entry: ConfigEntry
     ) -> dict[str, type[ConfigSubentryFlow]]:
         """Return what can be added to the entry."""
-        return {CLIENT: ClientFlow}
+        return {
+            CLIENT: ClientFlow,
+            SUBENTRY_PROFILE: AgentProfileFlow,
+            SUBENTRY_VOICE: VoicePersonFlow,
+        }
 
     async def async_step_builtin_refused(
         self, user_input: dict[str, Any] | None = None
@@ -543,6 +553,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
     fields[vol.Optional(CONF_IDENTITY)] = _LINES
     tokens = vol.Required(CONF_STANDING_TOKENS, default=DEFAULT_STANDING_TOKENS)
     fields[tokens] = _WHOLE
+    fields[vol.Required(CONF_RECALL, default=DEFAULT_RECALL)] = BooleanSelector()
     fields |= {
         vol.Required(CONF_PROMOTION_USES, default=DEFAULT_PROMOTION_USES): _WHOLE,
         vol.Required(CONF_ARCHIVE_DAYS, default=DEFAULT_ARCHIVE_DAYS): _WHOLE,
@@ -599,8 +610,8 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         errors[CONF_EMBED_TIMEOUT] = "embed_timeout_out_of_range"
     if not 0 <= user_input.get(CONF_SIMILARITY_FLOOR, 0) <= 1:
         errors[CONF_SIMILARITY_FLOOR] = "similarity_floor_out_of_range"
-    if len(user_input.get(CONF_IDENTITY, "")) > IDENTITY_LIMIT_CHARACTERS:
-        errors[CONF_IDENTITY] = "identity_too_long"
+    if error := wrong_identity(user_input.get(CONF_IDENTITY, "")):
+        errors[CONF_IDENTITY] = error
     tokens = user_input.get(CONF_STANDING_TOKENS, DEFAULT_STANDING_TOKENS)
     if not 0 <= tokens <= STANDING_TOKENS_MAXIMUM:
         errors[CONF_STANDING_TOKENS] = "standing_tokens_out_of_range"

@@ -22,6 +22,7 @@ CONF_ANCHOR_SWEEP_HOURS: Final = "anchor_sweep_hours"
 DEFAULT_ANCHOR_SWEEP_HOURS: Final = 6
 ANCHOR_SWEEP_HOURS_MAXIMUM: Final = 168
 CONF_IDENTITY: Final = "identity"
+CONF_RECALL: Final = "recall"
 CONF_SECRET_SCREEN: Final = "secret_screen"  # noqa: S105 - the name of a setting
 CONF_STANDING_TOKENS: Final = "standing_tokens"
 DEFAULT_STANDING_TOKENS: Final = 400
@@ -34,10 +35,24 @@ CONF_QUERY_INSTRUCTION: Final = "query_instruction"
 CONF_REMOTE_URL: Final = "remote_url"
 CONF_USER_ACCESS: Final = "user_access"
 
+SUBENTRY_PROFILE: Final = "agent_profile"
+CONF_DEFAULT_WING: Final = "default_wing"
+CONF_NAME: Final = "name"
+CONF_TOOLS: Final = "tools"
+CONF_WINGS: Final = "wings"
+TOOLS_FULL: Final = "full"
+TOOLS_READ_ONLY: Final = "read_only"
+
+SUBENTRY_VOICE: Final = "voice_person"
+CONF_AREAS: Final = "areas"
+CONF_PERSON: Final = "person"
+CONF_SATELLITES: Final = "satellites"
+
 REMOTE_KEYS: Final = (CONF_REMOTE_URL, CONF_API_KEY, CONF_MODEL_NAME)
 """What the config entry holds for an engine with a server, and for no other."""
 
 DEFAULT_ASSIST_TOOLS: Final = True
+DEFAULT_RECALL: Final = False
 DEFAULT_MAX_ENTRIES: Final = 1_000
 EMBED_TIMEOUT_MINIMUM_SECONDS: Final = 0.1
 EMBED_TIMEOUT_MAXIMUM_SECONDS: Final = 30.0

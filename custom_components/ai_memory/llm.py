@@ -7,8 +7,10 @@ from homeassistant.components.llm import LLMTools
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext
 
+from .assist.door import ProfileDoor
 from .assist.prompt import prompt_for
-from .assist.tools import create_tools
+from .assist.selection import has_own_api
+from .assist.tools import create_tools, offered
 from .const import CONF_ASSIST_TOOLS, DEFAULT_ASSIST_TOOLS, DOMAIN
 from .runtime import loaded_entry, settings_of
 
@@ -21,6 +23,12 @@ def async_get_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -
         return None
     if not settings_of(entry).get(CONF_ASSIST_TOOLS, DEFAULT_ASSIST_TOOLS):
         return None
-    manager = entry.runtime_data.manager
-    tools = create_tools(manager, prefix=f"{DOMAIN}__")
-    return LLMTools(tools=tools, prompt=prompt_for(manager, settings_of(entry), llm_context))
+    if has_own_api(hass, llm_context):
+        return None
+    door = ProfileDoor(hass, entry)
+    profile = door.profile()
+    return LLMTools(
+        tools=offered(create_tools(door, prefix=f"{DOMAIN}__"), profile),
+        # The platform is asked without waiting, so nothing can be recalled for the sentence.
+        prompt=prompt_for(door.manager, profile, door.caller(llm_context)),
+    )

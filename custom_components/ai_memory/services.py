@@ -2,11 +2,12 @@
 
 Each service is a publication of one operation with a reply of ``operations.replies``. What a
 service stores is common, unless an import says otherwise. ``agent_id`` makes a call on behalf of
-that agent, so that its private memories are seen too. Texts given to a service pass through Home
-Assistant's event bus and traces.
+that agent, so that its private memories are seen too; what a person asks about itself reaches every
+agent where none is named. Texts given to a service pass through Home Assistant's event bus and
+traces.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from .core import (
     Access,
     AiMemoryError,
     Caller,
+    InvalidInputError,
     Reach,
     Scope,
     clean_text,
@@ -35,13 +37,16 @@ from .ha_compat import vol
 from .operations import Narrowing, Publication
 from .palace_services import PALACE_SERVICES, rearranges, rearranging
 from .runtime import loaded_entry
+from .voice_persons import user_of_person
 
 ATTR_AGENT_ID: Final = "agent_id"
+ATTR_PERSON: Final = "person"
 AGENT_ID_LIMIT: Final = 255
 
 _OF_THE_HOME: Final = frozenset({"maintain", "sweep_anchors"})
 """Operations that do the same whoever asks."""
 
+_OF_A_PERSON: Final = frozenset({"about_me", "forget_me"})
 _TEXT: Final = {"content": "text"}
 SERVICES: Final = (
     Publication(
@@ -95,6 +100,13 @@ SERVICES: Final = (
     ),
     Publication(name="sweep_anchors", operation_name="sweep_anchors", offered=()),
     *PALACE_SERVICES,
+    Publication(name="about_me", operation_name="about_me", offered=("limit",)),
+    Publication(
+        name="forget_me",
+        operation_name="forget_me",
+        offered=("confirm", "user"),
+        renamed={"user": ATTR_PERSON},
+    ),
 )
 
 
@@ -140,19 +152,38 @@ def takes_path(publication: Publication) -> bool:
 async def _caller(call: ServiceCall, publication: Publication) -> Caller:
     """Return on whose behalf a service was called; an automation has no user."""
     agent = clean_text(call.data.get(ATTR_AGENT_ID, ""), ATTR_AGENT_ID, AGENT_ID_LIMIT)
-    user_id = call.context.user_id
-    caller = Caller(source="service", agent=agent or None, user=user_id)
+    caller = Caller(source="service", agent=agent or None, user=call.context.user_id)
+    if publication.operation_name in _OF_A_PERSON:
+        return await _asking_about_itself(call, caller)
     if rearranges(publication):
         return await rearranging(call, caller)
-    if not takes_path(publication):
-        return caller
-    if user_id is None:
+    if takes_path(publication):
+        return await _transferring(call, caller)
+    return caller
+
+
+async def _asking_about_itself(call: ServiceCall, caller: Caller) -> Caller:
+    if caller.agent is None:
+        # A person's own account asks for all that is its own, wherever that is kept.
+        caller = replace(caller, reach=Reach(workshop=True))
+    if await _is_administrator(call):
+        caller = replace(caller, access=HOME_ACCESS | {Access.ADMIN})
+    return caller
+
+
+async def _transferring(call: ServiceCall, caller: Caller) -> Caller:
+    if caller.user is None:
         return replace(caller, access=HOME_ACCESS | {Access.EXPORT})
-    user = await call.hass.auth.async_get_user(user_id)
-    if user is None or not user.is_admin:
+    if not await _is_administrator(call):
         return caller
     whole = HOME_ACCESS | {Access.EXPORT, Access.ADMIN}
     return replace(caller, access=whole, reach=Reach(workshop=True))
+
+
+async def _is_administrator(call: ServiceCall) -> bool:
+    user_id = call.context.user_id
+    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    return user is not None and user.is_admin
 
 
 def _handler(
@@ -167,8 +198,19 @@ def _handler(
             manager = entry.runtime_data.manager
             if takes_path(publication):
                 return await service_files.run(call.hass, publication, manager, caller, call.data)
-            return await publication.run(manager, caller, call.data)
+            return await publication.run(manager, caller, _arguments(call))
         except AiMemoryError as err:
             raise home_assistant_error(err) from err
 
     return handle
+
+
+def _arguments(call: ServiceCall) -> Mapping[str, object]:
+    """Return what the service was given, a person by its user. Raises InvalidInputError."""
+    person = call.data.get(ATTR_PERSON)
+    if not person:
+        return call.data
+    user = user_of_person(call.hass, person) if isinstance(person, str) else None
+    if user is None:
+        raise InvalidInputError("person_unknown")
+    return {**call.data, ATTR_PERSON: user}

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 import pytest
@@ -11,6 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.ai_memory.assist.prompt import PROMPT
 from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
+from tests.assist.agent import call, contents, context
 from tests.tokens import token_count
 from tests.tool_schemas import json_schema
 
@@ -20,6 +21,7 @@ TOOL_NAMES = [
     "list_memories",
     "update_memory",
     "delete_memory",
+    "forget_me",
 ]
 
 
@@ -30,39 +32,15 @@ async def _conversation(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "conversation", {})
 
 
-def _context(
-    platform: str = "ollama", user: str | None = None, language: str | None = "en", **more: Any
-) -> llm.LLMContext:
-    return llm.LLMContext(
-        platform=platform,
-        context=Context(user_id=user),
-        language=language,
-        assistant="conversation",
-        device_id=None,
-        **more,
-    )
-
-
 async def _instance(
-    hass: HomeAssistant, context: llm.LLMContext | None = None, api: str = "ai_memory"
+    hass: HomeAssistant, asking: llm.LLMContext | None = None, api: str = "ai_memory"
 ) -> llm.APIInstance:
-    return await llm.async_get_api(hass, api, context or _context())
-
-
-async def _call(
-    instance: llm.APIInstance, tool: str, **args: object
-) -> tuple[dict[str, Any], bool]:
-    """Return the data of a tool call and whether it is an error, on every version."""
-    result: Any = await instance.async_call_tool(llm.ToolInput(tool_name=tool, tool_args=args))
-    data = result.data if hasattr(result, "data") else result
-    json.dumps(data)
-    error = result.error if hasattr(result, "error") else "error" in data
-    return data, error
+    return await llm.async_get_api(hass, api, asking or context())
 
 
 @pytest.mark.usefixtures("loaded")
 async def test_a_fact_of_one_conversation_is_found_in_another(hass: HomeAssistant) -> None:
-    added, error = await _call(
+    added, error = await call(
         await _instance(hass),
         "add_memory",
         content="User is allergic to peanuts",
@@ -71,7 +49,7 @@ async def test_a_fact_of_one_conversation_is_found_in_another(hass: HomeAssistan
         room="health",
     )
     assert (error, added["result"]) == (False, "added")
-    found, error = await _call(
+    found, error = await call(
         await _instance(hass), "search_memory", query="allergies food restrictions", wing="personal"
     )
     assert (error, found["count"]) == (False, 1)
@@ -103,6 +81,7 @@ async def test_the_tools_take_what_the_contract_says(hass: HomeAssistant) -> Non
             ["memory_id"],
         ),
         "delete_memory": (["memory_id", "room", "wing", "scope"], []),
+        "forget_me": (["confirm"], []),
     }
     scope = schemas["add_memory"]["properties"]["scope"]
     assert (scope["type"], scope["enum"]) == ("string", ["private", "common"])
@@ -154,6 +133,7 @@ async def test_every_tool_says_what_it_does_to_the_world(hass: HomeAssistant) ->
         "list_memories": ("ai_memory", True, True, False, False),
         "update_memory": ("ai_memory", True, False, True, False),
         "delete_memory": ("ai_memory", True, False, True, False),
+        "forget_me": ("ai_memory", True, False, True, False),
     }
 
 
@@ -178,7 +158,7 @@ async def test_every_tool_says_what_it_does_to_the_world(hass: HomeAssistant) ->
 async def test_a_failure_is_a_result_that_the_model_can_act_on(
     hass: HomeAssistant, tool: str, args: dict[str, object], key: str
 ) -> None:
-    data, error = await _call(await _instance(hass), tool, **args)
+    data, error = await call(await _instance(hass), tool, **args)
     assert (error, data["error_key"]) == (True, key)
     assert " " in data["error"]
 
@@ -190,7 +170,7 @@ async def test_even_a_bug_does_not_end_the_conversation(
         raise KeyError
 
     monkeypatch.setattr(loaded.runtime_data.manager._search, "find", explode)
-    data, error = await _call(await _instance(hass), "search_memory", query="x")
+    data, error = await call(await _instance(hass), "search_memory", query="x")
     assert (error, data["error_key"]) == (True, "unexpected")
 
 
@@ -199,14 +179,14 @@ async def test_a_closed_memory_does_not_end_the_conversation(
 ) -> None:
     instance = await _instance(hass)
     await hass.config_entries.async_unload(loaded.entry_id)
-    data, error = await _call(instance, "search_memory", query="x")
+    data, error = await call(instance, "search_memory", query="x")
     assert (error, data["error_key"]) == (True, "database_closed")
 
 
 @pytest.mark.usefixtures("loaded")
 async def test_blank_and_unknown_arguments_of_small_models_do_no_harm(hass: HomeAssistant) -> None:
     instance = await _instance(hass)
-    added, error = await _call(
+    added, error = await call(
         instance,
         "add_memory",
         content="Bins go out on Monday",
@@ -217,26 +197,25 @@ async def test_blank_and_unknown_arguments_of_small_models_do_no_harm(hass: Home
         mood="good",
     )
     assert (error, added["memory"]["room"]) == (False, "maintenance")
-    found, error = await _call(instance, "search_memory", query="bins monday", limit="3", wing="")
+    found, error = await call(instance, "search_memory", query="bins monday", limit="3", wing="")
     assert (error, found["count"]) == (False, 1)
 
 
 @pytest.mark.usefixtures("loaded")
 async def test_private_memories_are_of_agent_and_person(hass: HomeAssistant) -> None:
-    async def seen(context: llm.LLMContext) -> set[str]:
-        data, _ = await _call(await _instance(hass, context), "list_memories")
-        return {memory["content"] for memory in data["memories"]}
+    async def seen(asking: llm.LLMContext) -> set[str]:
+        return await contents(await _instance(hass, asking))
 
-    for context, content in (
-        (_context(user="anna"), "Anna's"),
-        (_context(), "Satellite's"),
-        (_context("openai_conversation", user="anna"), "Elsewhere"),
+    for asking, content in (
+        (context(user="anna"), "Anna's"),
+        (context(), "Satellite's"),
+        (context("openai_conversation", user="anna"), "Elsewhere"),
     ):
-        await _call(await _instance(hass, context), "add_memory", content=content, scope="private")
-    assert await seen(_context(user="anna")) == {"Anna's", "Satellite's"}
-    assert await seen(_context(user="ben")) == {"Satellite's"}
-    assert await seen(_context()) == {"Satellite's"}
-    assert await seen(_context("openai_conversation", user="anna")) == {"Elsewhere"}
+        await call(await _instance(hass, asking), "add_memory", content=content, scope="private")
+    assert await seen(context(user="anna")) == {"Anna's", "Satellite's"}
+    assert await seen(context(user="ben")) == {"Satellite's"}
+    assert await seen(context()) == {"Satellite's"}
+    assert await seen(context("openai_conversation", user="anna")) == {"Elsewhere"}
     unknown = llm.LLMContext("ollama", None, None, "ai_task", None)
     assert await seen(unknown) == {"Satellite's"}
 
@@ -247,19 +226,18 @@ async def test_two_agents_of_one_provider_are_apart_where_home_assistant_tells_t
 ) -> None:
     if "agent_id" not in llm.LLMContext.__slots__:
         pytest.skip("this Home Assistant does not tell which agent asks")
-    kitchen, study = (_context(agent_id=f"conversation.{name}") for name in ("kitchen", "study"))
-    for context, content in ((kitchen, "Kitchen's"), (_context(), "From before")):
-        await _call(await _instance(hass, context), "add_memory", content=content, scope="private")
-    for context, expected in ((kitchen, {"Kitchen's", "From before"}), (study, {"From before"})):
-        data, _ = await _call(await _instance(hass, context), "list_memories")
-        assert {memory["content"] for memory in data["memories"]} == expected
+    kitchen, study = (context(agent_id=f"conversation.{name}") for name in ("kitchen", "study"))
+    for asking, content in ((kitchen, "Kitchen's"), (context(), "From before")):
+        await call(await _instance(hass, asking), "add_memory", content=content, scope="private")
+    for asking, expected in ((kitchen, {"Kitchen's", "From before"}), (study, {"From before"})):
+        assert await contents(await _instance(hass, asking)) == expected
 
 
 @pytest.mark.usefixtures("loaded")
 async def test_any_language_is_no_language(hass: HomeAssistant, loaded: MockConfigEntry) -> None:
     for language, content in (("de", "Brot"), ("*", "Bread")):
-        instance = await _instance(hass, _context(language=language))
-        await _call(instance, "add_memory", content=content, scope="common")
+        instance = await _instance(hass, context(language=language))
+        await call(instance, "add_memory", content=content, scope="common")
     response = await hass.services.async_call(
         "ai_memory", "list_memories", {}, blocking=True, return_response=True
     )
@@ -284,7 +262,7 @@ async def test_assist_agents_have_the_tools_unless_the_option_is_off(
 
     assert await offered() == ([f"ai_memory__{name}" for name in TOOL_NAMES], True)
     instance = await _instance(hass, api="assist")
-    added, error = await _call(
+    added, error = await call(
         instance, "ai_memory__add_memory", content="Bins go out on Monday", scope="common"
     )
     assert (error, added["result"]) == (False, "added")
@@ -301,7 +279,7 @@ async def test_nothing_of_ours_is_deprecated(
         instance = await _instance(hass, api=api)
         for tool in instance.tools:
             if tool.name.endswith("_memory") or tool.name.endswith("_memories"):
-                await _call(instance, tool.name, content="x", query="x", scope="common")
+                await call(instance, tool.name, content="x", query="x", scope="common")
     warned = [
         record.getMessage()
         for record in caplog.records

@@ -39,7 +39,14 @@ SUBENTRY_FLOW: Final = "/api/config/config_entries/subentries/flow"
 SENSOR: Final = "sensor.ai_memory"
 CHANGES: Final = "event.ai_memory_changes"
 UPDATED: Final = "ai_memory_updated"
-TOOLS: Final = ("add_memory", "search_memory", "list_memories", "update_memory", "delete_memory")
+TOOLS: Final = (
+    "add_memory",
+    "search_memory",
+    "list_memories",
+    "update_memory",
+    "delete_memory",
+    "forget_me",
+)
 
 # Core logs every refusal it passes on, some versions with a traceback through the integration.
 _REPORTERS_OF_REFUSALS: Final = (

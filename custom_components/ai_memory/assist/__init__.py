@@ -1,5 +1,5 @@
 """The door for voice and chat agents."""
 
-from .api import register_api
+from .api import ProfileApis
 
-__all__ = ["register_api"]
+__all__ = ["ProfileApis"]

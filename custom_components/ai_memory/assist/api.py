@@ -1,47 +1,97 @@
-"""The LLM API that a person selects for a conversation agent.
+"""The LLM APIs that a person selects for a conversation agent: one for each profile.
 
-Its id and name never change: agents store the id, and Home Assistant derives tool names from them.
-It stays registered while the memory is open, whatever state its engine is in.
+The id of an API never changes, and that of the default keeps its name too: agents store the id,
+and Home Assistant may derive tool names from either. They stay registered while the memory is
+open, whatever state its engine is in.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
-from ..const import DOMAIN, NAME
-from ..core import MemoryManager
-from .prompt import prompt_for
-from .tools import create_tools
+from ..const import DOMAIN
+from ..core import AiMemoryError
+from ..failures import home_assistant_error
+from ..ha_compat import spoken_sentence
+from ..profiles import AgentProfile, profile_ids, profile_of
+from ..runtime import AiMemoryConfigEntry
+from .door import ProfileDoor
+from .prompt import prompt_with_recall
+from .tools import create_tools, offered
 
 API_ID: Final = DOMAIN
 
 
 class AiMemoryAPI(llm.API):
-    """The memory as tools and a prompt."""
+    """The memory as tools and a prompt, in the way of one profile."""
 
-    def __init__(
-        self, hass: HomeAssistant, manager: MemoryManager, settings: Mapping[str, Any]
-    ) -> None:
-        """Create the tools once; they hold no state of a conversation."""
-        super().__init__(hass=hass, id=API_ID, name=NAME)
-        self._manager = manager
-        self._settings = settings
-        self._tools = create_tools(manager)
+    def __init__(self, hass: HomeAssistant, door: ProfileDoor, profile: AgentProfile) -> None:
+        """Offer a profile under its id and name."""
+        super().__init__(hass=hass, id=profile.api_id, name=profile.name)
+        self._door = door
+        self._tools = create_tools(door)
 
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        """Return the tools for one request."""
+        """Return prompt and tools for one request."""
+        try:
+            profile, caller = self._door.profile(), self._door.caller(llm_context)
+        except AiMemoryError as err:
+            raise home_assistant_error(err) from err
         return llm.APIInstance(
             api=self,
-            api_prompt=prompt_for(self._manager, self._settings, llm_context),
+            api_prompt=await prompt_with_recall(
+                self._door.manager, profile, caller, spoken_sentence()
+            ),
             llm_context=llm_context,
-            tools=list(self._tools),
+            tools=offered(self._tools, profile),
         )
 
 
-def register_api(
-    hass: HomeAssistant, manager: MemoryManager, settings: Mapping[str, Any]
-) -> Callable[[], None]:
-    """Offer the API to conversation agents; returns how to withdraw it."""
-    return llm.async_register_api(hass, AiMemoryAPI(hass, manager, settings))
+class ProfileApis:
+    """The APIs that are registered at the moment, kept in step with the profiles."""
+
+    def __init__(self, hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
+        """Register an API for each profile of a loaded entry."""
+        self._hass = hass
+        self._entry = entry
+        self._offered: dict[str, tuple[str, Callable[[], None]]] = {}
+        self._open = True
+        self.follow()
+
+    @callback
+    def follow(self) -> dict[str, str]:
+        """Register and withdraw what the profiles ask for; returns those removed, with names."""
+        if not self._open:
+            return {}
+        wanted = profile_ids(self._entry)
+        removed = [profile_id for profile_id in self._offered if profile_id not in wanted]
+        names = {profile_id: self._withdraw(profile_id) for profile_id in removed}
+        for profile_id in wanted:
+            self._offer(profile_id)
+        return names
+
+    @callback
+    def withdraw(self) -> None:
+        """Withdraw every API, for good."""
+        self._open = False
+        for profile_id in list(self._offered):
+            self._withdraw(profile_id)
+
+    def _offer(self, profile_id: str) -> None:
+        profile = profile_of(self._entry, profile_id)
+        if profile is None:
+            return
+        if profile_id in self._offered:
+            if self._offered[profile_id][0] == profile.name:
+                # Whatever else changed, the API asks for it anew each time.
+                return
+            self._withdraw(profile_id)
+        api = AiMemoryAPI(self._hass, ProfileDoor(self._hass, self._entry, profile_id), profile)
+        self._offered[profile_id] = profile.name, llm.async_register_api(self._hass, api)
+
+    def _withdraw(self, profile_id: str) -> str:
+        name, unregister = self._offered.pop(profile_id)
+        unregister()
+        return name

@@ -13,16 +13,17 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..const import DOMAIN
-from ..core import AiMemoryError, Caller, MemoryManager
+from ..core import AiMemoryError
 from ..failures import home_assistant_error
-from ..ha_compat import agent_of, describe_tool, tool_result, vol
+from ..ha_compat import describe_tool, tool_result, vol
 from ..operations import Kind, Narrowing, Parameter, Publication
 from ..operations.replies import JsonValue, Reply
+from ..profiles import AgentProfile
+from .door import ProfileDoor
 
 LIST_LIMIT_DEFAULT: Final = 20
 LIST_LIMIT_MAXIMUM: Final = 50
 SEARCH_LIMIT_MAXIMUM: Final = 20
-ANY_LANGUAGE: Final = "*"
 
 TOOLS: Final = (
     Publication(
@@ -53,6 +54,7 @@ TOOLS: Final = (
         operation_name="delete",
         offered=("memory_id", "room", "wing", "scope"),
     ),
+    Publication(name="forget_me", operation_name="forget_me", offered=("confirm",)),
 )
 
 _TOLD_TO_MODELS: Final = frozenset(
@@ -89,10 +91,11 @@ _LOGGER: Final = logging.getLogger(__name__)
 class MemoryTool(llm.Tool):
     """One operation of the memory, offered to a model."""
 
-    def __init__(self, publication: Publication, manager: MemoryManager, prefix: str = "") -> None:
+    def __init__(self, publication: Publication, door: ProfileDoor, prefix: str = "") -> None:
         """Describe the tool; ``prefix`` goes before its name where Home Assistant wants one."""
         self._publication = publication
-        self._manager = manager
+        self._door = door
+        self.read_only = publication.operation.read_only
         self.name = f"{prefix}{publication.name}"
         self.description = publication.operation.description
         self.parameters = tool_schema(publication.parameters())
@@ -103,9 +106,8 @@ class MemoryTool(llm.Tool):
     ) -> Any:  # noqa: ANN401 - the type depends on the version
         """Run the operation and answer with its reply or with what went wrong."""
         try:
-            reply = await self._publication.run(
-                self._manager, caller_of(llm_context), tool_input.tool_args
-            )
+            caller = self._door.caller(llm_context)
+            reply = await self._publication.run(self._door.manager, caller, tool_input.tool_args)
         except AiMemoryError as err:
             message = str(home_assistant_error(err))
             return tool_result({"error": message, "error_key": err.key}, error=True)
@@ -117,21 +119,14 @@ class MemoryTool(llm.Tool):
         return tool_result(_for_model(reply))
 
 
-def create_tools(manager: MemoryManager, prefix: str = "") -> list[llm.Tool]:
+def create_tools(door: ProfileDoor, prefix: str = "") -> list[MemoryTool]:
     """Return every tool."""
-    return [MemoryTool(publication, manager, prefix) for publication in TOOLS]
+    return [MemoryTool(publication, door, prefix) for publication in TOOLS]
 
 
-def caller_of(context: llm.LLMContext) -> Caller:
-    """Return who is asking, as far as Home Assistant knows."""
-    agent = agent_of(context)
-    return Caller(
-        source="assist",
-        agent=agent or context.platform,
-        provider=context.platform,
-        user=context.context.user_id if context.context else None,
-        language=None if context.language == ANY_LANGUAGE else context.language,
-    )
+def offered(tools: list[MemoryTool], profile: AgentProfile) -> list[llm.Tool]:
+    """Return the tools that a profile offers."""
+    return [tool for tool in tools if tool.read_only or not profile.read_only]
 
 
 def tool_schema(parameters: tuple[Parameter, ...]) -> vol.Schema:

@@ -57,6 +57,7 @@ from .models import (
 from .place_changes import Outcome
 from .place_view import PlaceName, WingReport
 from .places import Places
+from .personal import AboutPerson, Forgetting
 from .previous_database import TakenOver
 from .receipts import Receipt
 from .schema import SCHEMA_VERSION
@@ -74,6 +75,7 @@ __all__ = [
     "LIVE",
     "MEMORY_TYPES",
     "SCHEMA_VERSION",
+    "AboutPerson",
     "Access",
     "AccessDeniedError",
     "Action",
@@ -93,6 +95,7 @@ __all__ = [
     "EntityCheck",
     "Expiry",
     "Filters",
+    "Forgetting",
     "InvalidInputError",
     "Layer",
     "LayerMove",

@@ -32,7 +32,7 @@ def cleaned_new(caller: Caller, new: NewMemory, now: datetime, local: datetime) 
     if new.supersedes:
         check_id(new.supersedes)
     else:
-        wing, room = palace.choose_place(wing, room, f"{content} {summary}")
+        wing, room = _place(caller, wing, room, f"{content} {summary}")
     _check(new.type, new.status, new.confidence)
     expires = resolved(new.expires, now, local.tzinfo)
     return replace(
@@ -44,6 +44,20 @@ def cleaned_new(caller: Caller, new: NewMemory, now: datetime, local: datetime) 
         expires=expires,
         anchors=clean_anchors(new.anchors),
     )
+
+
+def _place(
+    caller: Caller, wing: str | None, room: str | None, text: str
+) -> tuple[str, str]:
+    """Return wing and room of a new memory, filling in what the caller left blank.
+
+    Its default wing takes what has no place, and what a room alone would put beyond its reach.
+    """
+    chosen = palace.choose_place(wing, room, text)
+    misplaced = room is None or not caller.reach.admits(chosen[0])
+    if wing is None and caller.default_wing is not None and misplaced:
+        return palace.choose_place(caller.default_wing, room, text)
+    return chosen
 
 
 def cleaned_changes(

@@ -47,13 +47,15 @@ from .models import (
     UpdateResult,
 )
 from .places import Places
+from .personal import Personal
 from .previous_database import TakenOver, take_over
 from .query_time import load_time_words
+from .recall import recall
 from .room_detection import load_vocabulary
 from .screen import HOME, Strictness
 from .screen.gate import Gate
 from .search import MemorySearch
-from .standing_context import MEMORIES_KEPT, StandingContext
+from .standing_context import MEMORIES_KEPT, Profile, StandingContext
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
 from .transfer.transfers import Transfers
@@ -135,6 +137,7 @@ class MemoryManager:
             clock=clock,
         )
         self.anchors: Final = AnchorKeeper(database, self.commits, check_entity)
+        self.personal: Final = Personal(database, self.commits, clock)
         self.gate: Final = Gate(database, home_screen, clock)
         self.lifecycle: Final = Lifecycle(
             database, self.commits, clock, retention_deleted_days, self.gate
@@ -316,6 +319,11 @@ class MemoryManager:
         vector = await self._vector_of(cleaned.content)
         return Addition(new=cleaned, vector=vector, capacity=self._max_entries)
 
+    async def count_private(self, agent: str) -> int:
+        """Return how many private memories an agent owns. Raises StorageError."""
+        async with self._database.reading() as connection:
+            return await memories.count_private(connection, agent)
+
     async def add(self, caller: Caller, new: NewMemory) -> AddResult:
         """Store a memory, or refresh the one that already says it.
 
@@ -381,6 +389,10 @@ class MemoryManager:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()
         return result
+
+    async def recall(self, caller: Caller, sentence: str, profile: Profile) -> str:
+        """Return what may bear on a sentence just spoken and does not stand in the prompt yet."""
+        return await recall(self._search, caller, sentence, self.standing.of(caller, profile))
 
     async def update(
         self, caller: Caller, memory_id: str, changes: MemoryChanges, revision: int | None = None

@@ -88,6 +88,10 @@ _AUDIT: Final = """
         at_ms, action, memory_id, revision_before, revision_after, source, agent, user
     ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
+_COUNT_PRIVATE: Final = """
+    SELECT count(*) FROM memories
+    WHERE scope = 'private' AND owner_agent = :agent AND status = 'active'
+"""
 _RECORD_USE: Final = """
     INSERT INTO usage (
         sequence, returned, fetched, last_used_ms, last_returned_ms, last_fetched_ms
@@ -212,10 +216,15 @@ async def newest(
     )
     if len(page) < limit:
         return page, len(page)
+    return page, await count(connection, clause)
+
+
+async def count(connection: aiosqlite.Connection, clause: Clause) -> int:
+    """Return how many memories the clause admits."""
     rows = await connection.execute_fetchall(
         f"SELECT count(*) FROM memories m WHERE {clause.sql}", clause.parameters
     )
-    return page, next(iter(rows))[0]
+    return int(next(iter(rows))[0])
 
 
 async def where(
@@ -344,6 +353,12 @@ async def census(connection: aiosqlite.Connection) -> list[tuple[str, str, int, 
         " WHERE m.status IN ('active', 'candidate') GROUP BY 1, 2, 3"
     )
     return [(wing, scope, layer, count) for wing, scope, layer, count in rows]
+
+
+async def count_private(connection: aiosqlite.Connection, agent: str) -> int:
+    """Return how many private memories an agent owns, alone or with persons."""
+    rows = await connection.execute_fetchall(_COUNT_PRIVATE, {"agent": agent})
+    return int(next(iter(rows))[0])
 
 
 async def last_change(connection: aiosqlite.Connection) -> datetime | None:

@@ -134,7 +134,7 @@ class Caller:
     ``agent`` is the most specific identity of the agent and becomes the owner of what it stores in
     private; ``provider`` is the integration behind it, whose older rows the agent may read too.
     ``user`` is None where nobody is known, as behind a voice satellite. ``reach`` bounds what is
-    seen and written.
+    seen and written; ``default_wing`` takes what is stored without naming a place.
     """
 
     source: str
@@ -144,6 +144,7 @@ class Caller:
     language: str | None = None
     access: frozenset[Access] = field(default=HOME_ACCESS)
     reach: Reach = HOME_REACH
+    default_wing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,21 @@ class Profile:
     budget_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands in a caller's prompt, and the memories that it is made of."""
+
+    text: str
+    sequences: frozenset[int]
+
+
 class StandingContext:
     """The critical memories, and the texts that were made of them."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
         self._critical: dict[_Owner, dict[int, Memory]] = {}
-        self._told: dict[tuple[object, ...], str] = {}
+        self._told: dict[tuple[object, ...], Standing] = {}
 
     def load(self, critical: Iterable[Memory]) -> None:
         """Start with the critical memories that are stored."""
@@ -74,6 +82,10 @@ class StandingContext:
 
     def text(self, caller: Caller, profile: Profile) -> str:
         """Return what stands in the prompt for a caller, empty where there is nothing to say."""
+        return self.of(caller, profile).text
+
+    def of(self, caller: Caller, profile: Profile) -> Standing:
+        """Return what stands in the prompt for a caller, and which memories that is."""
         key = (caller.agent, caller.provider, caller.user, caller.reach, profile)
         if (told := self._told.get(key)) is None:
             if len(self._told) >= TEXTS_KEPT:
@@ -81,21 +93,28 @@ class StandingContext:
             told = self._told[key] = self._made(caller, profile)
         return told
 
-    def _made(self, caller: Caller, profile: Profile) -> str:
+    def _made(self, caller: Caller, profile: Profile) -> Standing:
         identity = _within(profile.identity.strip(), profile.budget_tokens)
         left = profile.budget_tokens - token_bound(f"{identity}\n{FACTS_HEADING}\n")
-        lines: dict[int, str] = {}
         every = (memory for owned in self._critical.values() for memory in owned.values())
         seen = {memory.sequence: memory for memory in every if sees(caller, memory)}
-        for sequence in sorted(seen, reverse=True):
-            line = _quoted(seen[sequence].content)
-            if token_bound(f"{line}\n") <= left:
-                left -= token_bound(f"{line}\n")
-                lines[sequence] = line
+        lines = fitting((seen[sequence] for sequence in sorted(seen, reverse=True)), left)
         # The newest were taken first, but stand last: what is added leaves the beginning as it was.
         facts = [lines[sequence] for sequence in sorted(lines)]
         parts = [identity] if identity else []
-        return "\n".join([*parts, FACTS_HEADING, *facts] if facts else parts)
+        text = "\n".join([*parts, FACTS_HEADING, *facts] if facts else parts)
+        return Standing(text, frozenset(lines))
+
+
+def fitting(memories: Iterable[Memory], budget_tokens: int) -> dict[int, str]:
+    """Return a line for each memory that the budget still holds, by sequence, in their order."""
+    lines: dict[int, str] = {}
+    for memory in memories:
+        line = _quoted(memory.content)
+        if (cost := token_bound(f"{line}\n")) <= budget_tokens:
+            budget_tokens -= cost
+            lines[memory.sequence] = line
+    return lines
 
 
 def _quoted(content: str) -> str:

@@ -70,6 +70,27 @@ def owned_by(caller: Caller, table: str) -> Clause:
     )
 
 
+def of_person(caller: Caller, user: str, statuses: tuple[Status, ...]) -> Clause:
+    """Return the condition that a private memory within reach was stored for a person.
+
+    With the agent that asks, or with every agent where none asks: then it is the person's own
+    account that does.
+    """
+    reach = _within(caller.reach)
+    wanted = ", ".join(f"'{status.value}'" for status in sorted(statuses))
+    conditions = [
+        f"m.status IN ({wanted})",
+        "m.scope = 'private'",
+        "m.owner_user = :user",
+        reach.sql,
+    ]
+    parameters = reach.parameters | {"user": user}
+    if caller.agent is not None or caller.provider is not None:
+        conditions.append("m.owner_agent IN (:agent, :provider)")
+        parameters |= {"agent": caller.agent, "provider": caller.provider}
+    return Clause(" AND ".join(conditions), parameters)
+
+
 def _within(reach: Reach) -> Clause:
     """Return the condition that a memory is in a wing that the caller knows of."""
     beyond = []

@@ -10,22 +10,22 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import Caller, MemoryManager
-from . import anchors, memories, palace, protocol, transfer
+from . import anchors, memories, palace, personal, protocol, transfer
 from .operation import Operation, checked
 from .parameters import Arguments
 from .replies import Reply
 
+_SUBJECTS: Final = (
+    memories.OPERATIONS,
+    protocol.OPERATIONS,
+    personal.OPERATIONS,
+    palace.OPERATIONS,
+    anchors.OPERATIONS,
+    transfer.OPERATIONS,
+)
+
 CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
-    {
-        operation.name: operation
-        for operation in (
-            *memories.OPERATIONS,
-            *palace.OPERATIONS,
-            *protocol.OPERATIONS,
-            *transfer.OPERATIONS,
-            *anchors.OPERATIONS,
-        )
-    }
+    {operation.name: operation for subject in _SUBJECTS for operation in subject}
 )
 
 

@@ -123,7 +123,7 @@ OPERATIONS: Final = (
     Operation(
         name="add",
         title="Remember",
-        description="Store one lasting fact as a full sentence, in the user's language.",
+        description="Store one lasting fact as a full sentence in the user's language.",
         parameters=(
             Parameter(name="content", required=True),
             SCOPE,
@@ -161,7 +161,7 @@ OPERATIONS: Final = (
     Operation(
         name="search",
         title="Recall",
-        description="Recall stored facts about people and home.",
+        description="Recall facts about people and home.",
         parameters=(
             Parameter(name="query", required=True),
             WING,
@@ -195,11 +195,11 @@ OPERATIONS: Final = (
     Operation(
         name="update",
         title="Correct a memory",
-        description="Correct or move a memory; give only what changes.",
+        description="Correct or move one; give only what changes.",
         parameters=(
             required(MEMORY_ID),
             Parameter(name="content"),
-            SUMMARY,
+            replace(SUMMARY, description=""),
             WING,
             ROOM,
             SCOPE,
@@ -219,7 +219,7 @@ OPERATIONS: Final = (
     Operation(
         name="delete",
         title="Forget",
-        description="Forget one memory by id, or all in a room, wing or scope.",
+        description="Forget one by id, or all in a room, wing or scope.",
         parameters=(MEMORY_ID, ROOM, WING, SCOPE),
         access=Access.DELETE,
         handler=_delete,
