@@ -46,9 +46,7 @@ def cleaned_new(caller: Caller, new: NewMemory, now: datetime, local: datetime) 
     )
 
 
-def _place(
-    caller: Caller, wing: str | None, room: str | None, text: str
-) -> tuple[str, str]:
+def _place(caller: Caller, wing: str | None, room: str | None, text: str) -> tuple[str, str]:
     """Return wing and room of a new memory, filling in what the caller left blank.
 
     Its default wing takes what has no place, and what a room alone would put beyond its reach.

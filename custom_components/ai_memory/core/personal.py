@@ -59,9 +59,7 @@ class Forgetting:
 class Personal:
     """Answers to persons who ask about themselves."""
 
-    def __init__(
-        self, database: Database, commits: Commits, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, database: Database, commits: Commits, clock: Callable[[], datetime]) -> None:
         """Keep what reads, what writes and what tells the time."""
         self._database = database
         self._commits = commits
