@@ -110,6 +110,9 @@ def fitting(memories: Iterable[Memory], budget_tokens: int) -> dict[int, str]:
     """Return a line for each memory that the budget still holds, by sequence, in their order."""
     lines: dict[int, str] = {}
     for memory in memories:
+        if len(memory.content) > budget_tokens * BYTES_A_TOKEN:
+            # Most do not fit by the time that the budget is nearly used up; this says so at once.
+            continue
         line = _quoted(memory.content)
         if (cost := token_bound(f"{line}\n")) <= budget_tokens:
             budget_tokens -= cost
