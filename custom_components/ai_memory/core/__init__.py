@@ -54,10 +54,10 @@ from .models import (
     Version,
     Witnessed,
 )
+from .personal import AboutPerson, Forgetting
 from .place_changes import Outcome
 from .place_view import PlaceName, WingReport
 from .places import Places
-from .personal import AboutPerson, Forgetting
 from .previous_database import TakenOver
 from .receipts import Receipt
 from .schema import SCHEMA_VERSION

@@ -46,8 +46,8 @@ from .models import (
     SearchResult,
     UpdateResult,
 )
-from .places import Places
 from .personal import Personal
+from .places import Places
 from .previous_database import TakenOver, take_over
 from .query_time import load_time_words
 from .recall import recall
