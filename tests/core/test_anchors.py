@@ -27,6 +27,7 @@ from custom_components.ai_memory.core import (
     NewMemory,
     Report,
     Scope,
+    ScreenedError,
 )
 from custom_components.ai_memory.core.anchors import ANCHORS_MAXIMUM, clean_anchor
 from custom_components.ai_memory.core.models import WORKSHOP_REACH
@@ -152,6 +153,31 @@ async def test_what_is_no_anchor_is_refused_without_being_repeated(
     if text:
         assert text not in str(refused.value)
     assert memory.counts().total == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://anna:secret@example.com/",
+        "https://example.com/?access_token=abc",
+        "https://example.com/#session_id=abc",
+        "https://example.com/?apiKey=abc",
+    ],
+)
+async def test_an_address_that_opens_a_door_is_screened(
+    memory: MemoryManager, anna: Caller, url: str, tmp_path: Path
+) -> None:
+    stored = await _store(memory, anna, "A fact")
+    for caller in (anna, CODER):
+        with pytest.raises(ScreenedError) as refused:
+            await _store(memory, caller, "A page", wing="global", anchors=(f" URL:{url}",))
+        assert refused.value.placeholders["field"] == "anchors"
+    with pytest.raises(ScreenedError):
+        await memory.update(anna, stored.id, MemoryChanges(anchors=(f"url:{url}",)))
+    kept = ("url:https://example.com/?author=anna&session_count=3",)
+    await memory.update(anna, stored.id, MemoryChanges(anchors=kept))
+    audit = "SELECT subject FROM audit WHERE action = 'screened'"
+    assert _rows(tmp_path / "memory.db", audit) == [("anchors",)] * 3
 
 
 async def test_a_memory_has_sixteen_anchors_at_most(memory: MemoryManager, anna: Caller) -> None:

@@ -15,6 +15,9 @@ from .errors import InvalidInputError
 from .models import Memory, MemoryChanges, NewMemory, is_workshop
 from .text_input import clean_text
 
+FIELD: Final = "anchors"
+"""What refusals call them."""
+
 ANCHORS_MAXIMUM: Final = 16
 ANCHOR_LIMIT_CHARACTERS: Final = 1_000
 ENTITY_ID_LIMIT_CHARACTERS: Final = 255
@@ -51,18 +54,24 @@ def clean_anchors(texts: Sequence[str]) -> tuple[str, ...]:
     """Return anchors in the form they are stored in, each once. Raises InvalidInputError."""
     cleaned = tuple(dict.fromkeys(map(clean_anchor, texts)))
     if len(cleaned) > ANCHORS_MAXIMUM:
-        raise InvalidInputError("too_many", field="anchors", maximum=ANCHORS_MAXIMUM)
+        raise InvalidInputError("too_many", field=FIELD, maximum=ANCHORS_MAXIMUM)
     return cleaned
 
 
 def clean_anchor(text: str) -> str:
     """Return one anchor in the form it is stored in. Raises InvalidInputError."""
-    text = clean_text(text, "anchors", ANCHOR_LIMIT_CHARACTERS)
+    text = clean_text(text, FIELD, ANCHOR_LIMIT_CHARACTERS)
     name, _, target = text.partition(":")
     name, target = name.strip().lower(), target.strip()
     if name not in _FORMS or not target or _UNPRINTABLE.search(target):
-        raise InvalidInputError("invalid_anchor", field="anchors")
+        raise InvalidInputError("invalid_anchor", field=FIELD)
     return f"{name}:{_FORMS[AnchorKind(name)](target)}"
+
+
+def url_of(anchor: str) -> str | None:
+    """Return the address that an anchor points at, however it is written, None for any other."""
+    kind, _, target = anchor.partition(":")
+    return target if kind.strip().lower() == AnchorKind.URL else None
 
 
 def entity_anchor(entity_id: str) -> str:
@@ -127,14 +136,14 @@ def _is_entity_id(text: str) -> bool:
 def _entity(target: str) -> str:
     target = target.lower()
     if not _is_entity_id(target):
-        raise InvalidInputError("invalid_anchor", field="anchors")
+        raise InvalidInputError("invalid_anchor", field=FIELD)
     return target
 
 
 def _host(target: str) -> str:
     target = target.lower()
     if not _HOST.fullmatch(target):
-        raise InvalidInputError("invalid_anchor", field="anchors")
+        raise InvalidInputError("invalid_anchor", field=FIELD)
     return target
 
 
@@ -144,9 +153,7 @@ def _url(target: str) -> str:
     except ValueError:
         parts = None
     if parts is None or not parts.scheme or not parts.netloc or " " in target:
-        raise InvalidInputError("invalid_anchor", field="anchors")
-    if "@" in parts.netloc:
-        raise InvalidInputError("invalid_anchor", field="anchors")
+        raise InvalidInputError("invalid_anchor", field=FIELD)
     return target
 
 

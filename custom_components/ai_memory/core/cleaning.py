@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from . import palace
-from .anchors import clean_anchors
+from .anchors import FIELD as ANCHORS, clean_anchors
 from .errors import InvalidInputError
 from .expiry import resolved
 from .models import LIVE, MEMORY_TYPES, Caller, Filters, MemoryChanges, NewMemory, Status
@@ -77,7 +77,7 @@ def cleaned_changes(
     )
 
 
-def texts_of(sent: NewMemory | MemoryChanges) -> dict[str, str | None]:
+def texts_of(sent: NewMemory | MemoryChanges) -> dict[str, str | tuple[str, ...] | None]:
     """Return what a caller sent that is kept word for word or as a name, by field."""
     return {
         "content": sent.content,
@@ -85,6 +85,7 @@ def texts_of(sent: NewMemory | MemoryChanges) -> dict[str, str | None]:
         "wing": sent.wing,
         "room": sent.room,
         "type": sent.type,
+        ANCHORS: sent.anchors,
     }
 
 

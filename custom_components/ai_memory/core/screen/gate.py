@@ -6,17 +6,20 @@ database does not come this way: nobody loses an old memory to a new rule.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import aiosqlite
 
+from ..anchors import FIELD as ANCHORS, url_of
 from ..database import Database
 from ..errors import ScreenedError
 from ..memories import milliseconds
 from ..models import Caller
 from .finding import WORKSHOP, Finding, Strictness
 from .screening import screen
+from .urls import screen_anchor_url
 
 SCREENED: Final = "screened"
 """The action that a refusal has in the audit."""
@@ -38,6 +41,8 @@ def find(fields: Mapping[str, Screened], strictness: Strictness) -> Finding | No
         for text in _texts(value):
             if found := screen(field, text, strictness):
                 return found
+            if field == ANCHORS and (url := url_of(text)) and (found := screen_anchor_url(url)):
+                return replace(found, field=field)
     return None
 
 

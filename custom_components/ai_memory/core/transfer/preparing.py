@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from .. import palace
-from ..anchors import clean_anchors
+from ..anchors import clean_anchors, url_of
 from ..errors import AiMemoryError, InvalidInputError
 from ..models import Access, Caller, Memory, Scope, is_workshop
 from ..restatement import restatement_digest
+from ..screen import screen_anchor_url
 from ..text_input import (
     CONTENT_LIMIT_CHARACTERS,
     SUMMARY_LIMIT_CHARACTERS,
@@ -108,7 +109,8 @@ def _prepared(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepa
     for text in attached.texts(told.attached):
         clean_text(text, "text", CONTENT_LIMIT_CHARACTERS)
     anchors = attached.anchors_of(told.attached)
-    if clean_anchors(anchors) != anchors:
+    opens_a_door = any(screen_anchor_url(url) for anchor in anchors if (url := url_of(anchor)))
+    if opens_a_door or clean_anchors(anchors) != anchors:
         raise InvalidInputError("invalid_anchor", field="anchors")
     if told.id is not None:
         check_id(told.id)
