@@ -140,7 +140,7 @@ RAISED: Final = list(_raised(*sorted(PACKAGE.rglob("*.py"))))
 def _translation_keys() -> set[tuple[str, str]]:
     """Return platform and translation key of every entity class."""
     found: set[tuple[str, str]] = set()
-    for platform in ("event", "sensor"):
+    for platform in ("event", "sensor", "todo"):
         for node in ast.walk(ast.parse((PACKAGE / f"{platform}.py").read_text(encoding="utf-8"))):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
                 names = {target.id for target in node.targets if isinstance(target, ast.Name)}

@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-PLATFORMS: Final = [Platform.EVENT, Platform.SENSOR]
+PLATFORMS: Final = [Platform.EVENT, Platform.SENSOR, Platform.TODO]
 DATABASE_ISSUE: Final = "database"
 
 

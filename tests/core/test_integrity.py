@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 import logging
 from pathlib import Path
 import random
@@ -498,40 +498,3 @@ async def test_a_lock_is_no_verdict(
     other.close()
     with pytest.raises(StorageError):
         await integrity.find_damage(path.with_name("nowhere.db"))
-
-
-def _read_until_damage(path: Path, table: str) -> int:
-    """Return how many rows of a table come before the first that cannot be read."""
-    read = 0
-    with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.DatabaseError):
-        for _ in connection.execute(f"SELECT * FROM {table}"):
-            read += 1
-    return read
-
-
-def _damaged_between(data: bytes, table: str, path: Path, rows: int) -> bytes:
-    """Return the file with one page gone that holds rows from within a table."""
-    for number in range(1, len(_pages(data))):
-        damaged = _replaced(data, number, b"\xff" * PAGE)
-        path.write_bytes(damaged)
-        if 0 < _read_until_damage(path, table) < rows:
-            return damaged
-    raise AssertionError(table)
-
-
-async def test_rows_without_numbers_come_back_from_either_end(
-    path: Path, open_memory: Opener
-) -> None:
-    manager = await open_memory()
-    anchors = tuple(f"path:cellar/shelf {number}/{'x' * 400}" for number in range(16))
-    for number in range(20):
-        await manager.add(ANNA, NewMemory(content=f"Shelf {number} holds", anchors=anchors))
-    await manager.close()
-    whole = path.read_bytes()
-    stored = set(_rows(path, "SELECT * FROM anchors"))
-    assert len(stored) == 320
-    path.write_bytes(_damaged_between(whole, "anchors", path, len(stored)))
-    await _repaired(path)
-    restored = set(_rows(path, "SELECT * FROM anchors"))
-    assert restored <= stored
-    assert 0 < len(stored) - len(restored) <= 20

@@ -68,12 +68,15 @@ from .transaction import Transaction, Written
 from .tunnel_rows import TunnelKind, TunnelState
 from .tunnels import Tunnel
 from .visibility import sees
+from .work import DONE_WORK, OPEN_WORK, work_place
 
 __all__ = [
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
+    "DONE_WORK",
     "HOME_ACCESS",
     "LIVE",
     "MEMORY_TYPES",
+    "OPEN_WORK",
     "SCHEMA_VERSION",
     "AboutPerson",
     "Access",
@@ -141,4 +144,5 @@ __all__ = [
     "Written",
     "clean_text",
     "sees",
+    "work_place",
 ]

@@ -14,7 +14,16 @@ import logging
 from typing import Any, Final, Protocol
 
 from ..embedding.protocol import EmbeddingEngine, EngineError, TextKind
-from . import additions, changes as memory_changes, integrity, layers, memories, palace, vectors
+from . import (
+    additions,
+    changes as memory_changes,
+    integrity,
+    layers,
+    memories,
+    palace,
+    vectors,
+    work,
+)
 from .additions import Addition
 from .anchor_keeper import AnchorKeeper
 from .anchors import EntityCheck, nobody_can_tell
@@ -360,6 +369,11 @@ class MemoryManager:
         async with self._database.reading() as connection:
             page, total = await memories.newest(connection, clause, limit)
         return ListResult(memories=tuple(page), total=total)
+
+    async def work(self, caller: Caller, limit: int) -> list[Memory]:
+        """Return work that is open or done. Raises StorageError."""
+        async with self._database.reading() as connection:
+            return await work.listed(connection, visible_to(caller, Filters()), limit)
 
     async def search(
         self,

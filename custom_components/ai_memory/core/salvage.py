@@ -8,7 +8,7 @@ open. Nothing is ever written to the damaged file.
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -33,7 +33,7 @@ ROWS_A_PAGE: Final = 128
 """More than a page ever holds: bounds the search where no index tells the last number."""
 
 _OURS: Final = """
-    SELECT l.name, l.wr FROM pragma_table_list l JOIN sqlite_master m ON m.name = l.name
+    SELECT l.name FROM pragma_table_list l JOIN sqlite_master m ON m.name = l.name
     WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' ORDER BY m.rowid
 """
 _FORGET_LOST_REPLACEMENTS: Final = """
@@ -58,15 +58,11 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of both files, with the columns that both have.
-
-    ``key`` orders the rows of a table whose rows have no numbers.
-    """
+    """A table of both files, with the columns that both have."""
 
     name: str
     columns: tuple[str, ...]
     texts: tuple[bool, ...]
-    key: tuple[str, ...] = ()
 
     def cleaned(self, row: _Row) -> _Row | None:
         """Return a row with its texts decoded, None where a value cannot be what was stored."""
@@ -141,18 +137,16 @@ async def _tables(database: Database, source: sqlite3.Connection) -> list[_Table
     """Return the tables to copy, each after those that it refers to."""
     tables: list[_Table] = []
     async with database.reading() as connection:
-        for name, unnumbered in await connection.execute_fetchall(_OURS):
+        for (name,) in await connection.execute_fetchall(_OURS):
             if name in DERIVED_TABLES:
                 continue
-            info = f"SELECT name, type, pk FROM pragma_table_info('{name}')"
-            there = {column.decode() for column, *_ in _asked(source, info)}
+            info = f"SELECT name, type FROM pragma_table_info('{name}')"
+            there = {column.decode() for column, _ in _asked(source, info)}
             found = await connection.execute_fetchall(info)
-            both = [row for row in found if row[0] in there]
+            both = [(column, kind) for column, kind in found if column in there]
             if both:
-                columns = tuple(column for column, *_ in both)
-                texts = tuple(kind == "TEXT" for _, kind, _ in both)
-                key = tuple(column for column, _, place in both if place) if unnumbered else ()
-                tables.append(_Table(name, columns, texts, key))
+                columns = tuple(column for column, _ in both)
+                tables.append(_Table(name, columns, tuple(kind == "TEXT" for _, kind in both)))
     return tables
 
 
@@ -204,36 +198,6 @@ async def _placed(
 
 
 def _rows(source: sqlite3.Connection, table: _Table) -> Iterator[_Row]:
-    if table.key:
-        return _rows_by_key(source, table)
-    return _rows_by_number(source, table)
-
-
-def _rows_by_key(source: sqlite3.Connection, table: _Table) -> Iterator[_Row]:
-    """Yield what can be read from either end: nothing but its key leads to a row between."""
-    seen: set[_Row] = set()
-    for order in ("ASC", "DESC"):
-        ordered = ", ".join(f"{column} {order}" for column in table.key)
-        statement = f"SELECT {', '.join(table.columns)} FROM {table.name} ORDER BY {ordered}"
-        with _suppressed_damage():
-            for row in source.execute(statement):
-                cleaned = table.cleaned(row)
-                if cleaned is not None and cleaned not in seen:
-                    seen.add(cleaned)
-                    yield cleaned
-            return
-
-
-@contextmanager
-def _suppressed_damage() -> Generator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as err:
-        if not _is_damage(err):
-            raise
-
-
-def _rows_by_number(source: sqlite3.Connection, table: _Table) -> Iterator[_Row]:
     statement = (
         f"SELECT rowid, {', '.join(table.columns)} FROM {table.name}"
         # Without the limit, the last row before a damaged page is lost with it: SQLite looks for

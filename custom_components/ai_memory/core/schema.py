@@ -155,6 +155,10 @@ _VERSION_5: Final = (
     """,
     # What others witnessed: the effective confidence over the one that the writer asserted.
     "ALTER TABLE memories ADD COLUMN evidence REAL NOT NULL DEFAULT 1.0",
+    """
+    CREATE INDEX memories_by_work ON memories (type, updated_ms)
+        WHERE type IN ('open_work', 'done_work')
+    """,
     "CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL",
     "CREATE INDEX memories_by_deletion ON memories (deleted_ms) WHERE deleted_ms IS NOT NULL",
     """
@@ -200,7 +204,7 @@ _VERSION_5: Final = (
         PRIMARY KEY (sequence, anchor)
     ) STRICT
     """,
-    "CREATE INDEX anchors_by_target ON anchors (anchor)",
+    "CREATE INDEX anchors_by_target ON anchors (anchor, sequence)",
     """
     CREATE TABLE receipts (
         op_id TEXT PRIMARY KEY,
