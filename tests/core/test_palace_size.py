@@ -1,12 +1,11 @@
 """A large palace: renaming it stalls nobody, loses nothing, and goes on after a restart."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 import sqlite3
 import time
 
+from benchmarks.event_loop import StallMeter
 from custom_components.ai_memory.core import (
     Access,
     Caller,
@@ -25,8 +24,8 @@ from tests.conftest import Opener
 ANNA = Caller(source="test", agent="home", user="anna", access=HOME_ACCESS | {Access.ADMIN})
 MEMORIES = 20_000
 IN_CELLAR = 15_000
-STALL_SECONDS = 0.1
-"""Far more than the memory promises: other tests may run beside this one."""
+STALL_MS = 25
+"""Of computing by this process alone; the memory promises 5, but other tests may run beside."""
 WRITE_SECONDS = 2.0
 
 
@@ -63,26 +62,6 @@ async def _fill(path: Path) -> None:
     await database.close()
 
 
-@asynccontextmanager
-async def _no_stall() -> AsyncGenerator[None]:
-    """Assert that the event loop was never held for long."""
-    longest = 0.0
-
-    async def beat() -> None:
-        nonlocal longest
-        while True:
-            before = time.perf_counter()
-            await asyncio.sleep(0.001)
-            longest = max(longest, time.perf_counter() - before)
-
-    task = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        task.cancel()
-    assert longest < STALL_SECONDS
-
-
 def _asked(path: Path, sql: str) -> int:
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
@@ -108,12 +87,13 @@ async def test_a_large_wing_is_renamed_and_joined_across_a_restart(
     counted = memory.counts()
     note = NewMemory(content="A note.", wing="general", room="general")
     note_id = (await memory.add(ANNA, note)).memory.id
-    async with _no_stall():
+    with StallMeter() as meter:
         renaming = asyncio.create_task(
             memory.places.rename(ANNA, ("cellar", None), ("vault", None), merge=False)
         )
         await _write_meanwhile(memory, note_id, "while renaming")
         renamed = await renaming
+    assert meter.stall.longest_own_ms < STALL_MS, meter.stall
     assert renamed.count == IN_CELLAR * 9 // 10
     assert memory.counts().wings["vault"] == IN_CELLAR * 9 // 10
     by_place = await memory.search(ANNA, Filters(), f"vault {IN_CELLAR - 1}", 1)
@@ -127,12 +107,14 @@ async def test_a_large_wing_is_renamed_and_joined_across_a_restart(
         "SELECT count(*) FROM memories m JOIN rooms r ON r.id = m.room_id"
         " JOIN wings w ON w.id = r.wing_id WHERE w.name = 'vault'"
     )
-    async with _no_stall():
-        while _asked(path, left) == IN_CELLAR:
+    with StallMeter() as meter:
+        loop = asyncio.get_running_loop()
+        while await loop.run_in_executor(None, _asked, path, left) == IN_CELLAR:
             await asyncio.sleep(0.001)
         await _write_meanwhile(memory, note_id, "while joining")
         joining.cancel()
         await asyncio.gather(joining, return_exceptions=True)
+    assert meter.stall.longest_own_ms < STALL_MS, meter.stall
     await memory.close()
     assert 0 < _asked(path, left) < IN_CELLAR
 

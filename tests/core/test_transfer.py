@@ -51,6 +51,7 @@ NOT_EXPORTED: Final = {
     "sequence": "the row number, which never leaves",
     "room_id": "told by wing and room",
     "restatement": "made of the content",
+    "indexed_place": "how full text holds it",
     "deleted_ms": "what was forgotten leaves with no export",
     "forgotten_status": "what was forgotten leaves with no export",
 }
