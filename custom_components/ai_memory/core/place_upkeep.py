@@ -22,7 +22,7 @@ from .place_rows import drop_left_room, drop_left_wings
 from .transaction import MemoryChange, Transaction, Written
 from .visibility import Clause
 
-MOVED_AT_ONCE: Final = 100
+MOVED_AT_ONCE: Final = 50
 RETRY_SECONDS: Final = 60.0
 
 _MOVING: Final = "SELECT id FROM rooms WHERE moving_to IS NOT NULL"
