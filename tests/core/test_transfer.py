@@ -40,6 +40,7 @@ from tests.conftest import Opener, SteppingClock
 
 DATA: Final = Path(__file__).parent.parent / "data" / "transfer"
 HOME: Final = Caller(source="service")
+TOKEN: Final = "ghp_" + "a1B2" * 9
 BEN: Final = Caller(source="assist", agent="conversation.home", user="ben")
 ADMIN: Final = Caller(
     source="service",
@@ -481,6 +482,9 @@ async def test_times_of_others_are_kept_but_never_in_the_future(
         ({"anchors": [{"anchor": f"path:{n}", "state": "ok"} for n in range(17)]}, "invalid_value"),
         ({"anchors": [{"anchor": "path:a", "state": "ok"}] * 2}, "invalid_value"),
         ({"earlier": [{"revision": 1}]}, "invalid_value"),
+        ({"content": f"Push with {TOKEN}"}, "screened"),
+        ({"summary": TOKEN}, "screened"),
+        ({"source": TOKEN}, "screened"),
         ({"witnessed": [{}] * 1_001}, "invalid_value"),
     ],
 )

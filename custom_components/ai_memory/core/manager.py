@@ -155,7 +155,12 @@ class MemoryManager:
         """The wings, rooms and tunnels."""
         self._usage = UsageLog(database)
         self.transfers: Final = Transfers(
-            database, self.commits, clock, self._flush_usage, lambda: self._max_entries
+            database,
+            self.commits,
+            clock,
+            self._flush_usage,
+            lambda: self._max_entries,
+            home_screen,
         )
         self._usage_noted = asyncio.Event()
         self.taken_over: TakenOver | None = None
@@ -480,8 +485,8 @@ class MemoryManager:
         return memories.milliseconds(self._clock())
 
     async def _vector_of(self, content: str) -> Vector | None:
-        """Return the vector of a text at once when that takes no network, else None."""
-        if not self._engine.local:
+        """Return the vector of a text at once where that takes no network and no waiting."""
+        if not self._engine.local or self.pending_vectors:
             return None
         try:
             vector: Vector = (await self._engine.embed([content], TextKind.DOCUMENT))[0]

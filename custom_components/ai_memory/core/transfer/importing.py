@@ -27,6 +27,7 @@ from ..models import (
     Scope,
     Status,
 )
+from ..screen import Strictness
 from ..transaction import MemoryChange, Transaction, Written
 from ..visibility import SqlValue
 from . import repository
@@ -57,10 +58,11 @@ class _Place:
 class Importer:
     """One import on behalf of one caller."""
 
-    def __init__(self, database: Database, caller: Caller) -> None:
-        """Nothing is read before ``run``."""
+    def __init__(self, database: Database, caller: Caller, home: Strictness) -> None:
+        """Nothing is read before ``run``; ``home`` is how strictly the home is screened."""
         self._database = database
         self._caller = caller
+        self._home = home
         self._format = TransferFormat.AUTO
         self._all_owners = Access.ADMIN in caller.access
         self._seen: set[object] = set()
@@ -126,7 +128,7 @@ class Importer:
     def _prepare(self, batch: Sequence[ImportedMemory], defaults: Defaults) -> list[Prepared]:
         prepared = []
         for told in batch:
-            one = prepare(told, self._caller, defaults)
+            one = prepare(told, self._caller, defaults, self._home)
             if isinstance(one, Prepared):
                 prepared.append(one)
             else:

@@ -12,7 +12,7 @@ from ..anchors import clean_anchors, url_of
 from ..errors import AiMemoryError, InvalidInputError
 from ..models import Access, Caller, Memory, Scope, is_workshop
 from ..restatement import restatement_digest
-from ..screen import screen_anchor_url
+from ..screen import WORKSHOP, Strictness, screen, screen_anchor_url
 from ..text_input import (
     CONTENT_LIMIT_CHARACTERS,
     SUMMARY_LIMIT_CHARACTERS,
@@ -62,13 +62,21 @@ class Owner:
     user: str | None = None
 
 
-def prepare(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepared | Skipped:
-    """Return the memory as it would be stored, or why it cannot be."""
+def prepare(
+    told: ImportedMemory, caller: Caller, defaults: Defaults, home: Strictness
+) -> Prepared | Skipped:
+    """Return the memory as it would be stored, or why it cannot be.
+
+    ``home`` is how strictly wings of the home are screened; those of the workshop always are.
+    """
     try:
-        return _prepared(told, caller, defaults)
+        prepared = _prepared(told, caller, defaults)
     except AiMemoryError as err:
         known = err.key in set(SkipReason)
         return Skipped(told.line, SkipReason(err.key) if known else SkipReason.INVALID_VALUE)
+    if isinstance(prepared, Prepared) and _holds_a_secret(prepared, home):
+        return Skipped(told.line, SkipReason.SCREENED)
+    return prepared
 
 
 def owner_of(told: ImportedMemory, scope: Scope, caller: Caller) -> Owner | None:
@@ -99,6 +107,13 @@ def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
         owner.agent,
         owner.user,
     )
+
+
+def _holds_a_secret(prepared: Prepared, home: Strictness) -> bool:
+    told, attached_texts = prepared.told, attached.texts(prepared.told.attached)
+    kept = (prepared.content, prepared.summary, told.source, told.type, *attached_texts)
+    strictness = WORKSHOP if is_workshop(prepared.wing) else home
+    return any(screen("text", text, strictness) for text in kept if text)
 
 
 def _prepared(told: ImportedMemory, caller: Caller, defaults: Defaults) -> Prepared | Skipped:

@@ -11,6 +11,7 @@ from ..cleaning import cleaned_filters
 from ..commits import Commits
 from ..database import Database
 from ..models import Caller, Filters
+from ..screen import Strictness
 from ..transaction import Transaction, Written
 from . import repository
 from .asking import ImportReport, ImportRequest
@@ -23,15 +24,17 @@ from .values import ExportFormat
 class Transfers:
     """Exports what a caller may see and imports what is not known yet."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what an import and an export rest on
         self,
         database: Database,
         commits: Commits,
         clock: Callable[[], datetime],
         flush_usage: Callable[[], Awaitable[None]],
         capacity: Callable[[], int],
+        home_screen: Strictness,
     ) -> None:
         """Keep how many memories may be stored; ``flush_usage`` writes counts that are pending."""
+        self._home_screen = home_screen
         self._database = database
         self._commits = commits
         self._clock = clock
@@ -76,6 +79,6 @@ class Transfers:
 
             await self._commits.run(caller, work)
 
-        importer = Importer(self._database, caller)
+        importer = Importer(self._database, caller, self._home_screen)
         room_left = self._capacity() - self._commits.total
         return await importer.run(request, store, link, room_left)

@@ -62,6 +62,7 @@ class SkipReason(StrEnum):
     EMPTY = "empty"
     NOBODY = "private_needs_agent"
     WING = "wing_not_allowed"
+    SCREENED = "screened"
 
 
 @dataclass(frozen=True, slots=True)
