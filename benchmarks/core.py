@@ -32,6 +32,7 @@ from custom_components.ai_memory.core import (
     SearchResult,
     memories,
     palace,
+    similar,
     vectors,
 )
 from custom_components.ai_memory.core.exact_vectors import ExactVectors
@@ -81,5 +82,6 @@ __all__ = [
     "palace",
     "ranking_of",
     "restatement_digest",
+    "similar",
     "vectors",
 ]

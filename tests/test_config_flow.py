@@ -64,7 +64,12 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "init")
     wanted = {"max_entries": 7} | ({"assist_tools": False} if HAS_LLM_PLATFORM else {})
     outside = {"max_entries": 0, "standing_tokens": 4001, "identity": "x" * 100_000}
-    outside |= {"promotion_uses": 0, "archive_days": 3651, "anchor_sweep_hours": 169}
+    outside |= {
+        "retention_deleted_days": -1,
+        "promotion_uses": 0,
+        "archive_days": 3651,
+        "anchor_sweep_hours": 169,
+    }
     refused = await hass.config_entries.options.async_configure(form["flow_id"], wanted | outside)
     assert refused["errors"] == {
         "max_entries": "max_entries_out_of_range",
@@ -72,6 +77,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "identity": "identity_too_long",
         "promotion_uses": "layer_rule_out_of_range",
         "archive_days": "layer_rule_out_of_range",
+        "retention_deleted_days": "retention_out_of_range",
         "anchor_sweep_hours": "layer_rule_out_of_range",
     }
     saved = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
@@ -83,6 +89,7 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "promotion_uses": 10,
         "secret_screen": "keys",
         "archive_days": 90,
+        "retention_deleted_days": 30,
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
         "anchor_sweep_hours": 6,

@@ -1,9 +1,11 @@
 """The services as an automation calls them."""
 
+from datetime import date, datetime
 from typing import Any
 
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.util import dt as dt_util
 import pytest
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -235,3 +237,89 @@ async def test_every_write_fires_an_event_without_text(hass: HomeAssistant) -> N
         }
         for action, total in (("added", 1), ("deleted", 0))
     ]
+
+
+async def test_the_later_life_of_a_memory(hass: HomeAssistant) -> None:
+    old = (await _call(hass, "add_memory", text="The garage code is 1234"))["memory"]
+    assert old["status"] == "active"
+    added = await _call(
+        hass, "add_memory", text="The garage opens with 5678", supersedes=old["id"], confidence=0.5
+    )
+    new = added["memory"]
+    assert (added["superseded"], new["confidence"]) == (old["id"], 0.5)
+    witnessed = await _call(
+        hass,
+        "corroborate_memory",
+        memory_id=new["id"],
+        quote="It opened this morning",
+        stance="corroborates",
+    )
+    assert (witnessed["result"], witnessed["proof_count"]) == ("witnessed", 1)
+    assert witnessed["effective_confidence"] == round(1 - 0.5 * 2 / 3, 4)
+    history = await _call(hass, "memory_history", memory_id=new["id"])
+    assert [(one["content"], one["status"]) for one in history["versions"]] == [
+        ("The garage opens with 5678", "active"),
+        ("The garage code is 1234", "superseded"),
+    ]
+    found = await _call(hass, "search_memory", query="garage", history=True)
+    assert {hit["status"] for hit in found["results"]} == {"active", "superseded"}
+    found = await _call(hass, "search_memory", query="garage")
+    assert [hit["id"] for hit in found["results"]] == [new["id"]]
+
+    forgotten = await _call(hass, "forget_memory", memory_id=new["id"])
+    assert forgotten == {"result": "forgotten", "memory_id": new["id"]}
+    assert (await _call(hass, "list_memories"))["total"] == 0
+    restored = await _call(hass, "restore_memory", memory_id=new["id"])
+    assert (restored["result"], restored["memory"]["id"]) == ("restored", new["id"])
+    gone = await _call(hass, "forget_memory", memory_id=new["id"], hard=True)
+    assert gone["memory_ids"] == [new["id"]]
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "restore_memory", memory_id=new["id"])
+    assert refused.value.translation_key == "memory_not_found"
+
+
+async def test_a_memory_that_expires_and_one_that_never_does(hass: HomeAssistant) -> None:
+    end = dt_util.as_utc(datetime(2099, 12, 25, tzinfo=dt_util.get_default_time_zone()))
+    told = await _call(hass, "add_memory", text="Guests stay", expires="2099-12-24")
+    # YAML turns what looks like a date into one.
+    again = await _call(hass, "add_memory", text="The boat is away", expires=date(2099, 12, 24))
+    assert told["memory"]["expires"] == again["memory"]["expires"] == end.isoformat()
+    id_ = told["memory"]["id"]
+    lasting = await _call(hass, "update_memory", memory_id=id_, expires="never", revision=1)
+    assert "expires" not in lasting["memory"]
+    with pytest.raises(HomeAssistantError) as refused:
+        await _call(hass, "update_memory", memory_id=id_, text="x", revision=1)
+    assert refused.value.translation_key == "revision_conflict"
+
+
+async def test_what_a_question_for_earlier_times_is_told(hass: HomeAssistant) -> None:
+    added = await _call(hass, "add_memory", text="The garage code is 1234")
+    told = await _call(
+        hass, "update_memory", memory_id=added["memory"]["id"], text="The garage code is 5678"
+    )
+    found = await _call(hass, "search_memory", query="What was the old garage code?")
+    (hit,) = found["results"]
+    assert hit["content"] == "The garage code is 5678"
+    assert hit["earlier"] == [
+        {
+            "content": "The garage code is 1234",
+            "since": added["memory"]["created"],
+            "until": told["memory"]["updated"],
+        }
+    ]
+    replaced = await _call(hass, "add_memory", text="The garage code is 9999")
+    assert replaced["superseded"] == added["memory"]["id"]
+    assert "similar" not in replaced
+
+
+async def test_what_a_new_memory_is_like_is_named(hass: HomeAssistant) -> None:
+    place: dict[str, Any] = {"wing": "household", "room": "events"}
+    first = await _call(hass, "add_memory", text="The summer street party is in June", **place)
+    assert "similar" not in first
+    moved = await _call(
+        hass, "add_memory", text="The summer street party has moved to July", **place
+    )
+    assert moved["similar"] == {
+        "id": first["memory"]["id"],
+        "content": "The summer street party is in June",
+    }

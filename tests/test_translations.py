@@ -57,6 +57,7 @@ _SELECTORS: Final = {
     Kind.INTEGER: "number",
     Kind.NUMBER: "number",
     Kind.BOOLEAN: "boolean",
+    Kind.EXPIRY: "text",
 }
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _UNUSABLE: Final = "_unusable"

@@ -24,6 +24,7 @@ from .const import (
     CONF_EMBED_TIMEOUT,
     CONF_MAX_ENTRIES,
     CONF_PROMOTION_USES,
+    CONF_RETENTION_DAYS,
     CONF_SECRET_SCREEN,
     CONF_SIMILARITY_FLOOR,
     DATABASE_FILE_NAME,
@@ -44,6 +45,7 @@ from .core import (
     StorageError,
     Strictness,
 )
+from .core.forgetting import DEFAULT_RETENTION_DAYS
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
 from .core.screen import HOME
 from .database_care import check_nightly, forget_salvaged, is_distrusted, tell_salvaged
@@ -141,6 +143,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
             settings.get(CONF_ARCHIVE_DAYS, DEFAULT_ARCHIVE_DAYS),
         ),
         similarity_floor=settings.get(CONF_SIMILARITY_FLOOR),
+        retention_deleted_days=settings.get(CONF_RETENTION_DAYS, DEFAULT_RETENTION_DAYS),
         query_timeout_seconds=settings.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS),
         home_screen=_home_screen(settings),
         distrusted=is_distrusted(hass),

@@ -58,6 +58,7 @@ from .const import (
     CONF_QUERY_INSTRUCTION,
     CONF_RECALL,
     CONF_REMOTE_URL,
+    CONF_RETENTION_DAYS,
     CONF_SECRET_SCREEN,
     CONF_SIMILARITY_FLOOR,
     CONF_STANDING_TOKENS,
@@ -77,11 +78,13 @@ from .const import (
     NAME,
     PROMOTION_USES_MAXIMUM,
     REMOTE_KEYS,
+    RETENTION_DAYS_MAXIMUM,
     STANDING_TOKENS_MAXIMUM,
     SUBENTRY_PROFILE,
     SUBENTRY_VOICE,
 )
 from .core import DEFAULT_QUERY_TIMEOUT_SECONDS, Access, Strictness
+from .core.forgetting import DEFAULT_RETENTION_DAYS
 from .core.layers import DEFAULT_ARCHIVE_DAYS, DEFAULT_PROMOTION_USES
 from .core.screen import HOME
 from .embedding import DEFAULT_ENGINE, ENGINE_NAMES, EngineError, TextKind
@@ -558,6 +561,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         vol.Required(CONF_PROMOTION_USES, default=DEFAULT_PROMOTION_USES): _WHOLE,
         vol.Required(CONF_ARCHIVE_DAYS, default=DEFAULT_ARCHIVE_DAYS): _WHOLE,
         vol.Required(CONF_ANCHOR_SWEEP_HOURS, default=DEFAULT_ANCHOR_SWEEP_HOURS): _WHOLE,
+        vol.Required(CONF_RETENTION_DAYS, default=DEFAULT_RETENTION_DAYS): _WHOLE,
     }
     if engine in DEFAULT_URLS:
         seconds = vol.Required(CONF_EMBED_TIMEOUT, default=DEFAULT_QUERY_TIMEOUT_SECONDS)
@@ -618,11 +622,13 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     for name, most in _COUNTED.items():
         if not 1 <= user_input.get(name, 1) <= most:
             errors[name] = "layer_rule_out_of_range"
+    if not 0 <= user_input.get(CONF_RETENTION_DAYS, 0) <= RETENTION_DAYS_MAXIMUM:
+        errors[CONF_RETENTION_DAYS] = "retention_out_of_range"
     if errors:
         return user_input, errors
     whole = {
         name: int(user_input[name])
-        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, *_COUNTED)
+        for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, CONF_RETENTION_DAYS, *_COUNTED)
         if name in user_input
     }
     return user_input | whole, {}

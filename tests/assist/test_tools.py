@@ -71,7 +71,7 @@ async def test_the_tools_take_what_the_contract_says(hass: HomeAssistant) -> Non
     required = {name: schema.get("required", []) for name, schema in schemas.items()}
     assert {name: (list(schemas[name]["properties"]), required[name]) for name in TOOL_NAMES} == {
         "add_memory": (
-            ["content", "scope", "summary", "wing", "room"],
+            ["content", "scope", "summary", "wing", "room", "expires", "supersedes"],
             ["content", "scope"],
         ),
         "search_memory": (["query", "wing", "room", "limit"], ["query"]),
@@ -308,3 +308,45 @@ async def test_critical_memories_and_the_identity_stand_in_the_prompt(
     assert state is not None
     assert state.attributes["layer_distribution"]["L0"] == 1
     assert "identity" not in state.attributes
+
+
+@pytest.mark.usefixtures("loaded")
+async def test_what_is_alike_what_is_replaced_and_what_lapses_is_told(hass: HomeAssistant) -> None:
+    instance = await _instance(hass, _context(user="anna"))
+    place = {"scope": "common", "wing": "household", "room": "events"}
+    first, _ = await _call(
+        instance, "add_memory", content="The summer street party is in June", **place
+    )
+    assert "status" not in first["memory"]
+    moved, _ = await _call(
+        instance, "add_memory", content="The summer street party has moved to July", **place
+    )
+    assert moved["similar"] == {
+        "id": first["memory"]["id"],
+        "content": "The summer street party is in June",
+    }
+    settled, error = await _call(
+        instance,
+        "add_memory",
+        content="The summer street party is on 8 August",
+        scope="common",
+        supersedes=first["memory"]["id"],
+        expires="2099-08-08",
+    )
+    assert (error, settled["superseded"]) == (False, first["memory"]["id"])
+    assert settled["memory"]["expires"].startswith("2099-08-")
+    was, _ = await _call(
+        instance, "search_memory", query="When was the street party originally planned?"
+    )
+    told = {hit["content"]: hit.get("status") for hit in was["results"]}
+    assert told == {
+        "The summer street party is in June": "superseded",
+        "The summer street party has moved to July": None,
+        "The summer street party is on 8 August": None,
+    }
+    await _call(instance, "update_memory", memory_id=moved["memory"]["id"], content="No party")
+    was, _ = await _call(instance, "search_memory", query="what was the old party plan, no party")
+    (hit,) = [hit for hit in was["results"] if hit["content"] == "No party"]
+    assert [one["content"] for one in hit["earlier"]] == [
+        "The summer street party has moved to July"
+    ]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 import logging
 from pathlib import Path
 import random
@@ -24,8 +25,13 @@ from custom_components.ai_memory.core import (
     MemoryChanges,
     MemoryManager,
     NewMemory,
+    Receipt,
     Scope,
+    Stance,
+    Status,
     StorageError,
+    Transaction,
+    Written,
     integrity,
 )
 from custom_components.ai_memory.core.schema import SCHEMA_VERSION
@@ -498,3 +504,101 @@ async def test_a_lock_is_no_verdict(
     other.close()
     with pytest.raises(StorageError):
         await integrity.find_damage(path.with_name("nowhere.db"))
+
+
+async def _fill_with_history(path: Path) -> dict[str, str]:
+    """Store memories that others replaced, witnessed, rewrote and forgot; returns some ids."""
+    manager = MemoryManager(
+        Database(path),
+        create_engine("tfidf", EngineSettings(storage_path=path.parent)),
+        max_entries=1000,
+    )
+    await manager.open()
+    ids: dict[str, str] = {}
+    for number in range(SHELVES):
+        text = f"Shelf {number} holds jar {number} with " + f"pickled fruit {number % 7} " * 6
+        new = NewMemory(content=text, scope=Scope.COMMON, wing="household", room="cellar")
+        first = (await manager.add(ANNA, new)).memory.id
+        if number % 4:
+            continue
+        replaced = replace(new, content=f"{text} and plums", supersedes=first)
+        second = (await manager.add(ANNA, replaced)).memory.id
+        rewritten = MemoryChanges(content=f"{text} and quinces")
+        await manager.update(ANNA, second, rewritten)
+        await manager.lifecycle.corroborate(ANNA, second, "I saw it", Stance.CORROBORATES)
+        ids |= {f"{number} first": first, f"{number} second": second}
+    forgotten = ids["8 second"]
+    await manager.lifecycle.forget(ANNA, forgotten)
+
+    async def close_session(write: Transaction) -> tuple[dict[str, Any], list[Written]]:
+        return {"closed": True}, []
+
+    await manager.lifecycle.once(ANNA, Receipt.of("close-0001", "codex", {}), close_session)
+    await manager.close()
+    anchors = [
+        (sequence, "light.hall", "missing")
+        for (sequence,) in _rows(path, "SELECT sequence FROM memories WHERE sequence % 9 = 0")
+    ]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        insert = "INSERT INTO anchors (sequence, anchor, state) VALUES (?, ?, ?)"
+        connection.executemany(insert, anchors)
+    return ids
+
+
+async def _replayed(manager: MemoryManager) -> dict[str, Any]:
+    """Ask again for what was done once; it must not be done again."""
+
+    async def again(_write: Transaction) -> tuple[dict[str, Any], list[Written]]:
+        raise AssertionError
+
+    receipt = Receipt.of("close-0001", "codex", {})
+    answer, replayed = await manager.lifecycle.once(ANNA, receipt, again)
+    assert replayed
+    return answer
+
+
+async def test_what_was_replaced_comes_back_with_its_chain_its_witnesses_and_receipts(
+    path: Path, open_memory: Opener
+) -> None:
+    ids = await _fill_with_history(path)
+    tables = ("memories", "earlier_texts", "evidence", "anchors", "receipts", "audit")
+    before = {table: _rows(path, f"SELECT * FROM {table} ORDER BY rowid") for table in tables}
+    assert all(before.values())
+    # Damage to what is made from memories alone: everything else can be read.
+    data = path.read_bytes()
+    root = _root(data, "memories_by_expiry", path.parent)
+    path.write_bytes(_replaced(data, root, _random_page()))
+    salvaged = await _repaired(path)
+    assert salvaged.lost == 0
+    after = {table: _rows(path, f"SELECT * FROM {table} ORDER BY rowid") for table in tables}
+    assert after == before
+    assert _is_sound(path)
+    manager = await open_memory()
+    said = await manager.lifecycle.history(ANNA, ids["0 second"], 9)
+    endings = [version.content.split()[-1] for version in said]
+    assert (endings, said[-1].memory_id) == (["quinces", "plums", "0"], ids["0 first"])
+    restored = await manager.lifecycle.restore(ANNA, ids["8 second"])
+    assert (restored.status, restored.evidence) == (Status.ACTIVE, 1.0)
+    assert (await manager.get(ANNA, ids["8 first"])).superseded_by == ids["8 second"]
+    assert await _replayed(manager) == {"closed": True}
+
+
+async def test_what_replaced_a_memory_may_be_lost_and_it_stands_without(
+    path: Path, open_memory: Opener
+) -> None:
+    await _fill_with_history(path)
+    data = path.read_bytes()
+    pages = _memory_pages(data)
+    number = max(pages)
+    path.write_bytes(_replaced(data, number, _random_page()))
+    salvaged = await _repaired(path)
+    assert salvaged.lost
+    assert _is_sound(path)
+    lost = "superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT sequence FROM memories)"
+    assert _rows(path, f"SELECT count(*) FROM memories WHERE {lost}") == [(0,)]
+    for table in ("earlier_texts", "evidence", "anchors"):
+        orphans = "sequence NOT IN (SELECT sequence FROM memories)"
+        assert _rows(path, f"SELECT count(*) FROM {table} WHERE {orphans}") == [(0,)]
+    manager = await open_memory()
+    live = "SELECT count(*) FROM memories WHERE status IN ('active', 'candidate')"
+    assert _rows(path, live) == [(manager.counts().total,)]

@@ -180,7 +180,7 @@ async def test_a_restatement_refreshes_the_first(
 @pytest.mark.parametrize(
     ("first", "other"),
     [
-        ("The garage code is 1234", "The garage code is 1235"),
+        ("The garage is 1234 cm long", "The garage is 1235 cm long"),
         ("Anna likes tea", "Anna does not like tea"),
         ("Anna likes Ben", "Ben likes Anna"),
         ("The freezer is at 18 degrees", "The freezer is at -18 degrees"),

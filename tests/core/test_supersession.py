@@ -229,3 +229,61 @@ async def test_statistics_rest_on_what_holds_now(memory: MemoryManager) -> None:
     assert memory._engine.document_count == memory.counts().common == 1
     await memory.lifecycle.restore(SERVICE, (await memory.lifecycle.forget(SERVICE, old))[0])
     assert memory._engine.document_count == 1
+
+
+async def test_a_question_for_how_things_were_finds_what_was_replaced(
+    memory: MemoryManager,
+) -> None:
+    old = await _add(memory, "The garage code is 1234")
+    new = await _add(memory, "The garage code is 5678", supersedes=old)
+    for query in ("What was the old garage code?", "Wie war der alte Code der garage?"):
+        was = await memory.search(SERVICE, Filters(), query, 5)
+        assert {(hit.memory.id, hit.memory.status) for hit in was.hits} == {
+            (old, Status.SUPERSEDED),
+            (new, Status.ACTIVE),
+        }
+    now = await memory.search(SERVICE, Filters(), "What is the garage code?", 5)
+    assert [hit.memory.id for hit in now.hits] == [new]
+    only = Filters(statuses=(Status.CANDIDATE,))
+    assert (await memory.search(SERVICE, only, "the old garage code", 5)).hits == ()
+
+
+async def test_a_question_for_how_things_were_tells_earlier_texts_with_their_dates(
+    memory: MemoryManager, clock: SteppingClock
+) -> None:
+    start = clock.now
+    id_ = await _add(memory, "The garage code is 1")
+    for number in range(2, 7):
+        clock.advance(days=1)
+        changes = MemoryChanges(content=f"The garage code is {number}")
+        await memory.update(SERVICE, id_, changes)
+    (hit,) = (await memory.search(SERVICE, Filters(), "What was the old garage code?", 5)).hits
+    assert [version.content[-1] for version in hit.earlier] == ["5", "4", "3"]
+    told = hit.earlier[0]
+    assert told.until is not None
+    assert ((told.since - start).days, (told.until - start).days) == (4, 5)
+    (hit,) = (await memory.search(SERVICE, Filters(), "What is the garage code?", 5)).hits
+    assert hit.earlier == ()
+
+
+async def test_a_question_for_how_things_were_betrays_nothing_private(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    mine = await _add(memory, "My old locker code is 1234", anna, scope=Scope.PRIVATE)
+    await _add(memory, "My locker code is 5678", anna, supersedes=mine)
+    sofa = await _add(memory, "I hate the green sofa", anna, scope=Scope.PRIVATE)
+    await memory.update(anna, sofa, MemoryChanges(content="The sofa is green", scope=Scope.COMMON))
+    question = "What was the old locker code before that, and the sofa?"
+
+    async def told(caller: Caller) -> tuple[set[str], set[str]]:
+        hits = (await memory.search(caller, Filters(), question, 9)).hits
+        return (
+            {hit.memory.content for hit in hits},
+            {version.content for hit in hits for version in hit.earlier},
+        )
+
+    assert await told(BEN) == ({"The sofa is green"}, set())
+    assert await told(anna) == (
+        {"My old locker code is 1234", "My locker code is 5678", "The sofa is green"},
+        {"I hate the green sofa"},
+    )

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..const import DOMAIN
-from ..core import AiMemoryError
+from ..core import AiMemoryError, Status
 from ..failures import home_assistant_error
 from ..ha_compat import describe_tool, tool_result, vol
 from ..operations import Kind, Narrowing, Parameter, Publication
@@ -29,7 +29,7 @@ TOOLS: Final = (
     Publication(
         name="add_memory",
         operation_name="add",
-        offered=("content", "scope", "summary", "wing", "room"),
+        offered=("content", "scope", "summary", "wing", "room", "expires", "supersedes"),
         narrowed={"scope": Narrowing(required=True)},
     ),
     Publication(
@@ -71,8 +71,13 @@ _TOLD_TO_MODELS: Final = frozenset(
         "why",
         "missing_anchors",
         "via",
+        "status",
+        "expires",
+        "earlier",
     }
 )
+_UNTOLD: Final = MappingProxyType({"summary": "", "status": Status.ACTIVE.value})
+"""What goes without saying."""
 
 _PLAIN: Final[Mapping[Kind, Any]] = MappingProxyType(
     {
@@ -167,6 +172,8 @@ def _trimmed(value: JsonValue) -> JsonValue:
         return [_trimmed(item) for item in value]
     if isinstance(value, dict) and "content" in value:
         return {
-            name: told for name, told in value.items() if name in _TOLD_TO_MODELS and told != ""
+            name: told
+            for name, told in value.items()
+            if name in _TOLD_TO_MODELS and told != _UNTOLD.get(name)
         }
     return value

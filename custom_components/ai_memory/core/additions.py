@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ulid_transform import ulid_at_time
 
-from . import expiry, forgetting, memories, palace, supersession
+from . import expiry, forgetting, memories, palace, similar, supersession
 from .anchor_rows import place_anchors
 from .anchors import anchors_of, bounded
 from .errors import InvalidInputError
@@ -52,6 +52,12 @@ async def add(write: Transaction, addition: Addition) -> tuple[AddResult, list[W
     known = await memories.restated(write.connection, values)
     if known is not None:
         return await _refresh(write, known, values, old, anchors)
+    near = None
+    if old is None:
+        near = await similar.nearest(write.connection, write.caller, new, values)
+    if near is not None and near.replaced:
+        old, near = near.memory, None
+        values = await _values(write, new, old)
     identity: dict[str, SqlValue] = {
         "id": ulid_at_time(write.now_ms / 1000),
         "language": write.caller.language,
@@ -63,12 +69,16 @@ async def add(write: Transaction, addition: Addition) -> tuple[AddResult, list[W
     written = [await write.record(Action.ADDED, [(None, memory)], addition.vector)]
     if old is not None:
         written += await supersession.supersede(write, old, memory)
-    result = AddResult(memory=memory, refreshed=False, superseded=old)
+    result = AddResult(
+        memory=memory, refreshed=False, superseded=old, similar=near.memory if near else None
+    )
     surplus = write.live + 1 - (old is not None) - addition.capacity
     if surplus > 0:
         evicted, seen = await _evict(write, memory, surplus)
         count = sum(before is not None and before.live for before, _ in evicted.changes)
         result = replace(result, evicted=seen, evicted_count=count)
+        if result.similar is not None and result.similar.id in {gone.id for gone in seen}:
+            result = replace(result, similar=None)
         written += [evicted] if evicted.changes else []
     return result, written
 

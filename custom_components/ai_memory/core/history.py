@@ -1,10 +1,11 @@
 """What memories said before: earlier texts, and the chain of those that were replaced.
 
-``changes`` keeps a text here before it is rewritten; the manager reads with a connection for reads.
-An earlier text has the scope and the owner that it had then, and is shown to nobody else.
+``changes`` keeps a text here before it is rewritten; ``lifecycle`` reads with a connection for
+reads. An earlier text has the scope and the owner that it had then, and is shown to nobody else.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
@@ -13,12 +14,14 @@ import aiosqlite
 from . import memories
 from .errors import NotFoundError
 from .memories import moment
-from .models import KEPT, Caller, Filters, Memory, Status, Version
+from .models import KEPT, Caller, Filters, Memory, SearchHit, Status, Version
 from .transaction import Transaction
 from .visibility import owned_by, visible_to
 
 TEXTS_KEPT: Final = 50
 """Earlier texts of one memory."""
+TEXTS_TOLD: Final = 3
+"""Earlier texts that a search tells of one memory."""
 
 _KEEP: Final = """
     INSERT INTO earlier_texts (
@@ -65,6 +68,12 @@ _EARLIER: Final = f"""
     WHERE e.sequence IN (SELECT sequence FROM chain)
 """
 
+_BEFORE: Final = f"""
+    SELECT e.sequence, m.id, e.content, e.summary, 'superseded', e.written_ms, e.replaced_ms
+    FROM earlier_texts e JOIN memories m ON m.sequence = e.sequence
+    WHERE e.sequence IN {memories.LISTED} AND %s ORDER BY e.id DESC
+"""
+
 
 async def keep(write: Transaction, before: Memory) -> None:
     """Keep a text that is about to be replaced."""
@@ -104,6 +113,25 @@ async def versions(
     # One moment can hold several changes.
     ordered = sorted([*rows, *texts], key=_age)
     return [_version(*row[2:]) for row in ordered[:limit]]
+
+
+async def with_earlier(
+    connection: aiosqlite.Connection, caller: Caller, hits: Sequence[SearchHit]
+) -> tuple[SearchHit, ...]:
+    """Return hits, which the caller may see, with what they said before as far as it may see that.
+
+    A rewritten text may have been seen by fewer than the present one.
+    """
+    own = owned_by(caller, "e")
+    listed = memories.listed([hit.memory.sequence for hit in hits])
+    rows = await connection.execute_fetchall(_BEFORE % own.sql, own.parameters | listed)
+    before: dict[int, list[Version]] = {}
+    for sequence, *columns in rows:
+        before.setdefault(sequence, []).append(_version(*columns))
+    return tuple(
+        replace(hit, earlier=tuple(before.get(hit.memory.sequence, ())[:TEXTS_TOLD]))
+        for hit in hits
+    )
 
 
 def _age(row: Sequence[Any]) -> tuple[float, ...]:

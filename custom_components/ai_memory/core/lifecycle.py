@@ -5,6 +5,7 @@ of ``commits``, and what it does is in the module of its subject.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -15,7 +16,7 @@ from .database import Database
 from .errors import InvalidInputError
 from .evidence import QUOTE_LIMIT_CHARACTERS
 from .memories import milliseconds, moment
-from .models import Caller, Filters, Memory, Stance, Tally, Version, Witnessed
+from .models import Caller, Filters, Memory, SearchResult, Stance, Tally, Version, Witnessed
 from .receipts import Receipt, Result
 from .screen.gate import Gate
 from .text_input import check_id, clean_text
@@ -51,6 +52,12 @@ class Lifecycle:
         check_id(memory_id)
         async with self._database.reading() as connection:
             return await history.versions(connection, caller, memory_id, limit)
+
+    async def with_earlier(self, caller: Caller, found: SearchResult) -> SearchResult:
+        """Return what was found with what it said before. Raises StorageError."""
+        async with self._database.reading() as connection:
+            hits = await history.with_earlier(connection, caller, found.hits)
+        return replace(found, hits=hits)
 
     async def tallies(self, found: Sequence[Memory]) -> dict[int, Tally]:
         """Return the witnesses of memories that have any, by sequence. Raises StorageError."""

@@ -41,7 +41,9 @@ from .integrity import Salvaged
 from .layers import LayerMove, LayerRules
 from .lifecycle import Lifecycle
 from .models import (
+    CURRENT,
     EVERY_STATUS,
+    WITH_HISTORY,
     Action,
     AddResult,
     Caller,
@@ -58,6 +60,7 @@ from .models import (
 from .personal import Personal
 from .places import Places
 from .previous_database import TakenOver, take_over
+from .query_tense import asks_for_earlier
 from .query_time import load_time_words
 from .recall import recall
 from .room_detection import load_vocabulary
@@ -392,11 +395,14 @@ class MemoryManager:
     ) -> SearchResult:
         """Return the memories that answer a query best.
 
-        A match by meaning needs the cosine ``min_score``, by default the floor of the model. Where
-        it is not ``counted``, it is no use of what it finds. Raises InvalidInputError and
-        StorageError.
+        A match by meaning needs the cosine ``min_score``, by default the floor of the model. A
+        question for how things were also finds what was replaced. Where it is not ``counted``, it
+        is no use of what it finds. Raises InvalidInputError and StorageError.
         """
         cleaned, wanted = cleaned_filters(caller, filters), clean_query(query)
+        earlier = asks_for_earlier(wanted)
+        if earlier and cleaned.statuses == CURRENT:
+            cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
         if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
@@ -407,7 +413,7 @@ class MemoryManager:
         if result.hits and counted:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()
-        return result
+        return await self.lifecycle.with_earlier(caller, result) if earlier else result
 
     async def recall(self, caller: Caller, sentence: str, profile: Profile) -> str:
         """Return what may bear on a sentence just spoken and does not stand in the prompt yet."""

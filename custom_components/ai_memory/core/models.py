@@ -37,6 +37,8 @@ class Status(StrEnum):
     DELETED = "deleted"
 
 
+CURRENT: Final = (Status.ACTIVE,)
+WITH_HISTORY: Final = (Status.ACTIVE, Status.SUPERSEDED)
 LIVE: Final = (Status.ACTIVE, Status.CANDIDATE)
 KEPT: Final = (*LIVE, Status.SUPERSEDED)
 EVERY_STATUS: Final = tuple(Status)
@@ -265,7 +267,7 @@ class Filters:
     layer: Layer | None = None
     archived: bool = True
     rooms: tuple[int, ...] | None = None
-    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    statuses: tuple[Status, ...] = CURRENT
 
     @property
     def empty(self) -> bool:
@@ -287,7 +289,8 @@ class AddResult:
     """What became of a new memory and what had to make room for it.
 
     ``evicted`` names only the memories that the caller could see; ``evicted_count`` counts all.
-    ``superseded`` is the memory that the new one replaced.
+    ``superseded`` is the memory that the new one replaced, ``similar`` the one it is most like,
+    where one is and the caller may see it.
     """
 
     memory: Memory
@@ -295,6 +298,7 @@ class AddResult:
     evicted: tuple[MemoryReference, ...] = ()
     evicted_count: int = 0
     superseded: Memory | None = None
+    similar: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,8 +358,8 @@ class SearchHit:
     """A memory that answers a query.
 
     ``score`` is its cosine similarity, 0.0 where words alone found it; ``why`` says what it shares
-    with the query. ``via`` is the place whose tunnel led to it, None where it lies where the caller
-    looked.
+    with the query. ``earlier`` is what it said before, newest first, where that was asked for.
+    ``via`` is the place whose tunnel led to it, None where it lies where the caller looked.
     """
 
     memory: Memory
@@ -363,6 +367,7 @@ class SearchHit:
     match_type: MatchType
     why: str
     via: str | None = None
+    earlier: tuple[Version, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,13 +26,18 @@ def restatement_digest(text: str) -> bytes:
     White space, the full stop at the end, a capital at the start of a word and an article at the
     start of the text make no difference; everything else does.
     """
+    return blake2b("\x1f".join(plain_words(text)).encode(), digest_size=DIGEST_BYTES).digest()
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text without what makes no difference to what it says."""
     words = unicodedata.normalize("NFC", text).split()
     if words:
         words[-1] = words[-1].rstrip(_FULL_STOPS) or words[-1]
     words = [_spelled(word) for word in words]
     if len(words) > 1 and words[0] in _LEADING_ARTICLES:
         del words[0]
-    return blake2b("\x1f".join(words).encode(), digest_size=DIGEST_BYTES).digest()
+    return words
 
 
 def _spelled(word: str) -> str:

@@ -3,7 +3,16 @@
 from dataclasses import replace
 from typing import Final
 
-from ..core import Access, Caller, Layer, MemoryChanges, MemoryManager, NewMemory, Status
+from ..core import (
+    WITH_HISTORY,
+    Access,
+    Caller,
+    Layer,
+    MemoryChanges,
+    MemoryManager,
+    NewMemory,
+    Status,
+)
 from .operation import (
     ANCHORS,
     CONFIDENCE,
@@ -78,7 +87,7 @@ async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply
 async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     filters = filters_of(values)
     if values.flag("history"):
-        filters = replace(filters, statuses=(Status.ACTIVE, Status.SUPERSEDED))
+        filters = replace(filters, statuses=WITH_HISTORY)
     result = await manager.search(
         caller,
         filters,
@@ -132,8 +141,8 @@ OPERATIONS: Final = (
             ROOM,
             replace(LAYER, default=int(Layer.STANDARD)),
             PIN,
-            EXPIRES,
-            Parameter(name="supersedes", description="id of the memory it replaces"),
+            replace(EXPIRES, description="ISO day or time"),
+            Parameter(name="supersedes", description="id it replaces"),
             TYPE,
             STATUS,
             CONFIDENCE,

@@ -66,7 +66,7 @@ STATUS: Final = Parameter(
 )
 CONFIDENCE: Final = Parameter(name="confidence", kind=Kind.NUMBER, minimum=0, maximum=1)
 EXPIRES: Final = Parameter(
-    name="expires", kind=Kind.EXPIRY, description="day or time it is forgotten after, or never"
+    name="expires", kind=Kind.EXPIRY, description="ISO day or time it lapses, or never"
 )
 REVISION: Final = Parameter(
     name="revision",

@@ -99,7 +99,7 @@ class Parameter:
 
     def as_expiry(self, raw: object) -> Expiry:
         """Return a moment, a day, or never. Raises InvalidInputError."""
-        if isinstance(raw, date):
+        if isinstance(raw, date | Never):
             return raw
         text = raw.strip() if isinstance(raw, str) else ""
         if text.lower() == Never.NEVER.value:

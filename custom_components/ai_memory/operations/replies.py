@@ -16,6 +16,7 @@ from ..core import (
     Memory,
     MoveReason,
     Reported,
+    SearchHit,
     SearchResult,
     Sweep,
     UpdateResult,
@@ -113,7 +114,7 @@ def _time(moment: datetime | None) -> str | None:
 
 
 def add_reply(result: AddResult) -> Reply:
-    """Return what became of a new memory and what had to go for it."""
+    """Return what became of a new memory, what had to go for it and what it is much like."""
     reply: Reply = {
         "result": "refreshed" if result.refreshed else "added",
         "memory": memory_reply(result.memory),
@@ -124,6 +125,8 @@ def add_reply(result: AddResult) -> Reply:
     }
     if result.superseded is not None:
         reply["superseded"] = result.superseded.id
+    if result.similar is not None:
+        reply["similar"] = {"id": result.similar.id, "content": result.similar.content}
     return reply
 
 
@@ -140,14 +143,30 @@ def list_reply(result: ListResult) -> Reply:
 
 
 def search_reply(result: SearchResult) -> Reply:
-    """Return the hits with how each was found."""
-    hits: list[JsonValue] = [
-        memory_reply(hit.memory)
-        | {"score": hit.score, "match_type": hit.match_type.value, "why": hit.why}
-        | ({} if hit.via is None else {"via": hit.via})
-        for hit in result.hits
-    ]
+    """Return the hits with how each was found and, where asked for, what it said before."""
+    hits: list[JsonValue] = [_hit(hit) for hit in result.hits]
     return {"results": hits, "count": len(hits), "ranking": result.ranking}
+
+
+def _hit(hit: SearchHit) -> Reply:
+    reply = memory_reply(hit.memory) | {
+        "score": hit.score,
+        "match_type": hit.match_type.value,
+        "why": hit.why,
+    }
+    if hit.via is not None:
+        reply["via"] = hit.via
+    if hit.earlier:
+        earlier: list[JsonValue] = [
+            {
+                "content": version.content,
+                "since": version.since.isoformat(),
+                "until": version.until.isoformat() if version.until else None,
+            }
+            for version in hit.earlier
+        ]
+        reply["earlier"] = earlier
+    return reply
 
 
 def maintain_reply(caller: Caller, moves: list[LayerMove], *, dry_run: bool) -> Reply:
