@@ -312,20 +312,20 @@ async def test_critical_memories_and_the_identity_stand_in_the_prompt(
 
 @pytest.mark.usefixtures("loaded")
 async def test_what_is_alike_what_is_replaced_and_what_lapses_is_told(hass: HomeAssistant) -> None:
-    instance = await _instance(hass, _context(user="anna"))
+    instance = await _instance(hass, context(user="anna"))
     place = {"scope": "common", "wing": "household", "room": "events"}
-    first, _ = await _call(
+    first, _ = await call(
         instance, "add_memory", content="The summer street party is in June", **place
     )
     assert "status" not in first["memory"]
-    moved, _ = await _call(
+    moved, _ = await call(
         instance, "add_memory", content="The summer street party has moved to July", **place
     )
     assert moved["similar"] == {
         "id": first["memory"]["id"],
         "content": "The summer street party is in June",
     }
-    settled, error = await _call(
+    settled, error = await call(
         instance,
         "add_memory",
         content="The summer street party is on 8 August",
@@ -335,7 +335,7 @@ async def test_what_is_alike_what_is_replaced_and_what_lapses_is_told(hass: Home
     )
     assert (error, settled["superseded"]) == (False, first["memory"]["id"])
     assert settled["memory"]["expires"].startswith("2099-08-")
-    was, _ = await _call(
+    was, _ = await call(
         instance, "search_memory", query="When was the street party originally planned?"
     )
     told = {hit["content"]: hit.get("status") for hit in was["results"]}
@@ -344,8 +344,8 @@ async def test_what_is_alike_what_is_replaced_and_what_lapses_is_told(hass: Home
         "The summer street party has moved to July": None,
         "The summer street party is on 8 August": None,
     }
-    await _call(instance, "update_memory", memory_id=moved["memory"]["id"], content="No party")
-    was, _ = await _call(instance, "search_memory", query="what was the old party plan, no party")
+    await call(instance, "update_memory", memory_id=moved["memory"]["id"], content="No party")
+    was, _ = await call(instance, "search_memory", query="what was the old party plan, no party")
     (hit,) = [hit for hit in was["results"] if hit["content"] == "No party"]
     assert [one["content"] for one in hit["earlier"]] == [
         "The summer street party has moved to July"

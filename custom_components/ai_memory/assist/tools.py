@@ -148,7 +148,8 @@ def tool_schema(parameters: tuple[Parameter, ...]) -> vol.Schema:
         else:
             key = vol.Optional(parameter.name, description=description)
         schema[key] = _validator(parameter)
-    return vol.Schema(schema)
+    # What is unknown is passed over; a schema that forbids it would tell so in each tool.
+    return vol.Schema(schema, extra=vol.REMOVE_EXTRA)
 
 
 def _validator(parameter: Parameter) -> Any:  # noqa: ANN401 - a validator can be anything

@@ -141,8 +141,8 @@ OPERATIONS: Final = (
             ROOM,
             replace(LAYER, default=int(Layer.STANDARD)),
             PIN,
-            replace(EXPIRES, description="ISO day or time"),
-            Parameter(name="supersedes", description="id it replaces"),
+            replace(EXPIRES, description="ISO date"),
+            Parameter(name="supersedes", description="old id"),
             TYPE,
             STATUS,
             CONFIDENCE,
@@ -204,7 +204,7 @@ OPERATIONS: Final = (
     Operation(
         name="update",
         title="Correct a memory",
-        description="Correct or move one; give only what changes.",
+        description="Correct or move one; give what changes.",
         parameters=(
             required(MEMORY_ID),
             Parameter(name="content"),
@@ -228,7 +228,7 @@ OPERATIONS: Final = (
     Operation(
         name="delete",
         title="Forget",
-        description="Forget one by id, or all in a room, wing or scope.",
+        description="Forget one by id, or a whole room, wing or scope.",
         parameters=(MEMORY_ID, ROOM, WING, SCOPE),
         access=Access.DELETE,
         handler=_delete,
