@@ -132,7 +132,7 @@ OPERATIONS: Final = (
     Operation(
         name="add",
         title="Remember",
-        description="Store one lasting fact as a full sentence in the user's language.",
+        description="Store one fact as a full sentence in the user's language.",
         parameters=(
             Parameter(name="content", required=True),
             SCOPE,
@@ -141,7 +141,7 @@ OPERATIONS: Final = (
             ROOM,
             replace(LAYER, default=int(Layer.STANDARD)),
             PIN,
-            replace(EXPIRES, description="ISO date"),
+            replace(EXPIRES, description=""),
             Parameter(name="supersedes", description="old id"),
             TYPE,
             STATUS,
@@ -170,7 +170,7 @@ OPERATIONS: Final = (
     Operation(
         name="search",
         title="Recall",
-        description="Recall facts about people and home.",
+        description="Recall stored facts.",
         parameters=(
             Parameter(name="query", required=True),
             WING,
@@ -228,7 +228,7 @@ OPERATIONS: Final = (
     Operation(
         name="delete",
         title="Forget",
-        description="Forget one by id, or a whole room, wing or scope.",
+        description="Forget one by id, or a room, wing or scope.",
         parameters=(MEMORY_ID, ROOM, WING, SCOPE),
         access=Access.DELETE,
         handler=_delete,
