@@ -42,6 +42,7 @@ class Lifecycle:
         self._database = database
         self._commits = commits
         self._clock = clock
+        self.retention_days: Final = retention_deleted_days
         self._retention_ms = retention_deleted_days * DAY_MS
 
     async def history(self, caller: Caller, memory_id: str, limit: int) -> list[Version]:

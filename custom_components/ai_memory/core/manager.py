@@ -40,6 +40,7 @@ from .index_upkeep import IndexUpkeep
 from .integrity import Salvaged
 from .layers import LayerMove, LayerRules
 from .lifecycle import Lifecycle
+from .memory_ids import MemoryIds
 from .models import (
     CURRENT,
     EVERY_STATUS,
@@ -75,6 +76,7 @@ from .tunnel_search import with_neighbours
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
+from .workshop_rules import WorkshopRules
 from .writer import MemoryWriter
 
 FIRST_RETRY_SECONDS: Final = 5.0
@@ -118,6 +120,7 @@ class MemoryManager:
         distrusted: bool = False,
         retention_deleted_days: int = DEFAULT_RETENTION_DAYS,
         check_entity: EntityCheck = nobody_can_tell,
+        workshop: WorkshopRules = WorkshopRules(),  # noqa: B008 - immutable
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -128,6 +131,7 @@ class MemoryManager:
         self._layer_rules = layer_rules
         self._clock = clock
         self._local_now = local_now
+        self.workshop: Final = workshop
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine, check_entity)
@@ -156,6 +160,7 @@ class MemoryManager:
         )
         self.places: Final = Places(database, self.commits, self._now_ms, self.gate)
         """The wings, rooms and tunnels."""
+        self.ids: Final = MemoryIds(database)
         self._usage = UsageLog(database)
         self.transfers: Final = Transfers(
             database,
@@ -367,9 +372,13 @@ class MemoryManager:
             memory = await memories.get(connection, caller, memory_id)
         if memory is None:
             raise NotFoundError("memory_not_found", id=memory_id)
+        self.note_fetched(memory)
+        return memory
+
+    def note_fetched(self, memory: Memory) -> None:
+        """Count that somebody read a memory."""
         self._usage.fetched(memory.sequence, self._clock())
         self._usage_noted.set()
-        return memory
 
     async def latest(self, caller: Caller, filters: Filters, limit: int) -> ListResult:
         """Return the most recently changed memories. Raises InvalidInputError and StorageError."""

@@ -258,6 +258,14 @@ async def matching(connection: aiosqlite.Connection, clause: Clause, limit: int)
     return await select(connection, f"{SELECT} WHERE {clause.sql} LIMIT :limit", parameters)
 
 
+async def with_prefix(
+    connection: aiosqlite.Connection, clause: Clause, first: str, last: str
+) -> list[Memory]:
+    """Return up to two memories that the clause admits with ids from ``first`` to ``last``."""
+    sql = f"{SELECT} WHERE {clause.sql} AND m.id BETWEEN :first AND :last LIMIT 2"
+    return await select(connection, sql, clause.parameters | {"first": first, "last": last})
+
+
 async def visible_sequences(
     connection: aiosqlite.Connection, clause: Clause, among: Sequence[int] | None = None
 ) -> str:

@@ -258,7 +258,7 @@ class Filters:
     """Narrow a read or a deletion to a place, a scope or a layer; None means any.
 
     ``archived`` is False to leave the archive out. ``rooms`` are rows, as tunnels lead to them; no
-    caller ever names them. ``statuses`` are those that are wanted.
+    caller ever names them. ``statuses`` and ``types`` are those that are wanted.
     """
 
     wing: str | None = None
@@ -268,6 +268,7 @@ class Filters:
     archived: bool = True
     rooms: tuple[int, ...] | None = None
     statuses: tuple[Status, ...] = CURRENT
+    types: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:

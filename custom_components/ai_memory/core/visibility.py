@@ -53,6 +53,10 @@ def visible_to(caller: Caller, filters: Filters, *, all_owners: bool = False) ->
         parameters["filter_l"] = filters.layer
     elif not filters.archived:
         conditions.append("m.layer < 3")
+    if filters.types:
+        names = {f"type_{number}": name for number, name in enumerate(filters.types)}
+        conditions.append(f"m.type IN ({', '.join(f':{name}' for name in names)})")
+        parameters |= names
     if filters.scope is not None:
         conditions.append("m.scope = :filter_m")
         parameters["filter_m"] = filters.scope

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ..core import Caller, MemoryManager
-from . import anchors, memories, palace, personal, protocol, transfer
+from . import anchors, memories, palace, personal, protocol, transfer, workshop
 from .operation import Operation, checked
 from .parameters import Arguments
 from .replies import Reply
@@ -22,6 +22,7 @@ _SUBJECTS: Final = (
     palace.OPERATIONS,
     anchors.OPERATIONS,
     transfer.OPERATIONS,
+    workshop.OPERATIONS,
 )
 
 CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(

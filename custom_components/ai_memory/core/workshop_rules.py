@@ -1,0 +1,15 @@
+"""What a person set for coding agents: how much a packet holds, what the end of a session keeps.
+
+Held by the manager and read by the operations of the workshop.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkshopRules:
+    """The options, with their defaults."""
+
+    context_budget_tokens: int = 4_000
+    hard_context_limit_tokens: int = 8_000
+    summary_candidates: bool = False

@@ -1,0 +1,75 @@
+"""Which wings a question about a namespace is about: its own, its projects, topics, the global one.
+
+The order is the order of retrieval. A caller who may not see one of them is answered as if it were
+not there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...core import Caller, InvalidInputError, MemoryManager
+from ...core.models import GLOBAL_WING
+from ...core.text_input import wing_name
+from ..parameters import Kind, Parameter, Values
+
+TOPICS_MAXIMUM: Final = 8
+TOPIC_LIMIT_CHARACTERS: Final = 40
+TOPIC_PREFIX: Final = "topics/"
+
+NAMESPACE: Final = Parameter(
+    name="namespace",
+    description="github/owner/repo, projects/name, topics/name, local/name or global",
+)
+TOPICS: Final = Parameter(
+    name="topics",
+    kind=Kind.TEXTS,
+    description="topics to include, up to 8",
+    maximum=TOPICS_MAXIMUM,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The wings in their order, the first being the one that was asked about."""
+
+    namespace: str | None
+    wings: tuple[str, ...]
+
+    def narrowed(self, caller: Caller) -> Caller:
+        """Return the caller as one who sees these wings only."""
+        if not self.wings:
+            return caller
+        # Narrowed, never widened: what is beyond the caller's own reach stays out.
+        seen = tuple(wing for wing in self.wings if caller.reach.admits(wing))
+        return replace(caller, reach=replace(caller.reach, wings=seen))
+
+    def place(self, wing: str) -> int:
+        """Return where in the order a wing comes."""
+        return self.wings.index(wing) if wing in self.wings else len(self.wings)
+
+
+async def scope_of(manager: MemoryManager, caller: Caller, values: Values) -> Scope:
+    """Return what is in scope for a namespace and topics; everything where neither is given.
+
+    Raises InvalidInputError.
+    """
+    namespace = values.text("namespace")
+    topics = _topics(values.texts("topics"))
+    if namespace is None and not topics:
+        return Scope(None, ())
+    wings = [wing_name(caller, one) for one in (namespace, *topics, GLOBAL_WING) if one]
+    named = tuple(dict.fromkeys(wing for wing in wings if wing))
+    return Scope(named[0] if namespace else None, named)
+
+
+def _topics(given: Sequence[str]) -> tuple[str, ...]:
+    named = []
+    for topic in given:
+        name = topic.strip().lower().removeprefix(TOPIC_PREFIX)
+        if not 1 <= len(name) <= TOPIC_LIMIT_CHARACTERS:
+            raise InvalidInputError(
+                "too_long", field="topics", limit=TOPIC_LIMIT_CHARACTERS, length=len(name)
+            )
+        named.append(f"{TOPIC_PREFIX}{name}")
+    return tuple(dict.fromkeys(named))
