@@ -19,7 +19,7 @@ from homeassistant.helpers.selector import (
 )
 
 from .core import Access
-from .core.text_input import NAMESPACE_LIMIT_CHARACTERS
+from .core.namespaces import NAMESPACE_LIMIT_CHARACTERS
 from .ha_compat import vol
 from .mcp.client_tokens import (
     CONF_ACCESS,

@@ -12,14 +12,13 @@ from slugify import slugify
 
 from .errors import InvalidInputError, NotFoundError
 from .models import Caller, is_workshop
+from .namespaces import normalised
 from .room_detection import canonical_name
 
 CONTENT_LIMIT_CHARACTERS: Final = 10_000
 SUMMARY_LIMIT_CHARACTERS: Final = 500
 NAME_LIMIT_CHARACTERS: Final = 64
-NAMESPACE_LIMIT_CHARACTERS: Final = 160
 QUERY_USED_CHARACTERS: Final = 1_000
-_NAMESPACE: Final = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*")
 _FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
 # Nobody writes so many accents on one letter; taking them apart can take seconds.
 _MARKS_RUN: Final = re.compile("[\u0300-\u036f]{17}")
@@ -64,17 +63,6 @@ def clean_query(text: str) -> str:
     return text[:QUERY_USED_CHARACTERS]
 
 
-def namespace(name: str) -> str:
-    """Return a namespace of the workshop in the form that it is stored in.
-
-    Raises InvalidInputError.
-    """
-    cleaned = clean_text(name, "namespace", NAMESPACE_LIMIT_CHARACTERS).lower()
-    if not _NAMESPACE.fullmatch(cleaned):
-        raise InvalidInputError("invalid_name", field="namespace")
-    return cleaned
-
-
 def wing_name(caller: Caller, name: str | None) -> str | None:
     """Return the name of a wing as the caller means it, or None for a blank one.
 
@@ -83,7 +71,7 @@ def wing_name(caller: Caller, name: str | None) -> str | None:
     """
     cleaned = (name or "").strip()
     if caller.reach.workshop and is_workshop(cleaned):
-        return namespace(cleaned)
+        return normalised(cleaned)
     return place_name(name, "wing")
 
 

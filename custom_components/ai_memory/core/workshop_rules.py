@@ -5,11 +5,14 @@ Held by the manager and read by the operations of the workshop.
 
 from dataclasses import dataclass
 
+from .namespaces import ANY_OWNER, NamespaceRules
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkshopRules:
     """The options, with their defaults."""
 
+    namespaces: NamespaceRules = ANY_OWNER
     context_budget_tokens: int = 4_000
     hard_context_limit_tokens: int = 8_000
     summary_candidates: bool = False

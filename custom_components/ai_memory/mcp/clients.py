@@ -18,9 +18,12 @@ from homeassistant.config_entries import ConfigEntry
 
 from ..const import CONF_ADMINISTRATOR_ACCESS, CONF_USER_ACCESS
 from ..core import Access, Caller, Reach
+from ..operations.workshop import CLIENT_SOURCE
 from .client_tokens import KnownClient, client_at_address, client_with_token
 
 BEARER: Final = "bearer"
+CLIENT_OWNER: Final = "client:"
+"""Keeps what a client owns apart from what a conversation agent of the same name owns."""
 DEFAULT_ADMINISTRATOR_ACCESS: Final = tuple(access.value for access in Access)
 DEFAULT_USER_ACCESS: Final[tuple[str, ...]] = ()
 EVERYWHERE: Final = Reach(home=True, workshop=True)
@@ -58,8 +61,8 @@ class Client:
     def caller(self) -> Caller:
         """Return who is asking, as the operations see it."""
         return Caller(
-            source="mcp",
-            agent=self.name,
+            source=f"{CLIENT_SOURCE}{self.name}",
+            agent=f"{CLIENT_OWNER}{self.identity}",
             user=self.user,
             access=self.access,
             reach=self.reach,

@@ -13,7 +13,6 @@ from .clients import Authenticate, Client, first_of, home_assistant_users, known
 from .engine import Server
 from .limits import Limits
 from .offer import MemoryOffer
-from .tools import TOOLS
 from .transport import Transport
 
 
@@ -37,7 +36,7 @@ class Door:
 
 def open_door(entry: ConfigEntry[Any], manager: MemoryManager, version: str) -> Door:
     """Return the door of an open memory."""
-    offer = MemoryOffer(manager, TOOLS, version)
+    offer = MemoryOffer(manager, version)
     settings = {**entry.data, **entry.options}
     return Door(
         offer=offer,

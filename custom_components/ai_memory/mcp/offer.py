@@ -43,6 +43,7 @@ from .engine import (
 )
 from .refusals import refusal_body
 from .schemas import ANY_REPLY, REPLY_SCHEMAS, input_schema
+from .tools import HOME_TOOLS, WORKSHOP_TOOLS
 
 INSTRUCTIONS: Final = (
     "The memory of this home and of the agents that work for it. Search it before you ask or guess"
@@ -57,15 +58,11 @@ _PLAIN_TEXT: Final = "text/plain"
 class MemoryOffer:
     """What coding agents can have done."""
 
-    def __init__(
-        self, manager: MemoryManager, publications: Sequence[Publication], version: str
-    ) -> None:
+    def __init__(self, manager: MemoryManager, version: str) -> None:
         """Describe the tools once; nothing of a client is kept."""
         self._manager = manager
-        self._publications = {publication.name: publication for publication in publications}
-        self._tools = tuple(
-            (tool_of(publication), publication.operation.access) for publication in publications
-        )
+        self._publications = {one.name: one for one in (*WORKSHOP_TOOLS, *HOME_TOOLS)}
+        self._tools = {name: tool_of(one) for name, one in self._publications.items()}
         self._about = About(
             name=DOMAIN,
             title=NAME,
@@ -81,8 +78,12 @@ class MemoryOffer:
         return self._about
 
     def tools(self, client: Client) -> Sequence[Tool]:
-        """Return the tools whose access the client has."""
-        return [tool for tool, access in self._tools if access in client.access]
+        """Return the tools whose access the client has, those of the home if it may see it."""
+        return [
+            self._tools[one.name]
+            for one in (*WORKSHOP_TOOLS, *(HOME_TOOLS if client.reach.home else ()))
+            if one.operation.access in client.access
+        ]
 
     async def run(self, client: Client, name: str, arguments: JsonObject) -> Reply:
         """Run a tool for its bare reply. Raises UnknownError, AccessMissingError, AiMemoryError."""

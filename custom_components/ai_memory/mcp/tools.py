@@ -1,14 +1,26 @@
-"""Which operations of the catalogue this door publishes, under which names and bounds."""
+"""Which operations of the catalogue this door publishes, under which names and bounds.
+
+Every client is offered the tools of the workshop; those of the home only a client that may see it.
+"""
 
 from typing import Final
 
 from ..operations import Narrowing, Publication
+from ..operations.workshop import OPERATIONS
 
 LIST_LIMIT_DEFAULT: Final = 20
 LIST_LIMIT_MAXIMUM: Final = 100
 SEARCH_LIMIT_MAXIMUM: Final = 50
 
-TOOLS: Final = (
+WORKSHOP_TOOLS: Final = tuple(
+    Publication(
+        name=operation.name,
+        operation_name=operation.name,
+        offered=tuple(parameter.name for parameter in operation.parameters),
+    )
+    for operation in OPERATIONS
+)
+HOME_TOOLS: Final = (
     Publication(
         name="add_memory",
         operation_name="add",

@@ -3,7 +3,8 @@
 from typing import Final
 
 from . import packet, reading, writing
+from .records import CLIENT_SOURCE
 
 OPERATIONS: Final = (*reading.OPERATIONS, *packet.OPERATIONS, *writing.OPERATIONS)
 
-__all__ = ["OPERATIONS"]
+__all__ = ["CLIENT_SOURCE", "OPERATIONS"]

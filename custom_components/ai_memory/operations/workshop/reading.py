@@ -18,6 +18,7 @@ from ...core import (
 )
 from ...core.memory_ids import SHORTEST_CHARACTERS
 from ...core.models import LIVE
+from ...core.namespaces import namespace_of_remote
 from ..operation import Operation, limited, required
 from ..parameters import Kind, Parameter, Values
 from ..replies import Reply
@@ -50,6 +51,11 @@ def budget(default: int) -> Parameter:
         minimum=LEAST_TOKENS,
         maximum=HARD_LIMIT_TOKENS,
     )
+
+
+async def _namespace(manager: MemoryManager, _caller: Caller, values: Values) -> Reply:
+    rules = manager.workshop.namespaces
+    return {"namespace": namespace_of_remote(values.given("remote"), rules)}
 
 
 async def _bootstrap(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -168,6 +174,16 @@ async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> R
 
 
 OPERATIONS: Final = (
+    Operation(
+        name="memory_namespace",
+        title="Namespace of a repository",
+        description="Return the namespace of a git remote, for all other tools.",
+        parameters=(
+            Parameter(name="remote", description="git remote get-url origin", required=True),
+        ),
+        access=Access.READ,
+        handler=_namespace,
+    ),
     Operation(
         name="memory_bootstrap",
         title="Begin a session",

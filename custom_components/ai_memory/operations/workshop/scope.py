@@ -44,10 +44,6 @@ class Scope:
         seen = tuple(wing for wing in self.wings if caller.reach.admits(wing))
         return replace(caller, reach=replace(caller.reach, wings=seen))
 
-    def place(self, wing: str) -> int:
-        """Return where in the order a wing comes."""
-        return self.wings.index(wing) if wing in self.wings else len(self.wings)
-
 
 async def scope_of(manager: MemoryManager, caller: Caller, values: Values) -> Scope:
     """Return what is in scope for a namespace and topics; everything where neither is given.
