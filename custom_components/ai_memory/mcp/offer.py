@@ -9,6 +9,8 @@ import json
 import time
 from typing import Final
 
+from homeassistant.const import CONTENT_TYPE_JSON
+
 from ..const import DOMAIN, NAME
 from ..core import (
     Access,
@@ -41,6 +43,7 @@ from .engine import (
     UnknownError,
     text_block,
 )
+from .prompts import PROMPTS, filled_in
 from .refusals import refusal_body
 from .schemas import ANY_REPLY, REPLY_SCHEMAS, input_schema
 from .tools import HOME_TOOLS, WORKSHOP_TOOLS
@@ -52,6 +55,8 @@ INSTRUCTIONS: Final = (
 )
 ARGUMENT_SHOWN_CHARACTERS: Final = 64
 MEMORY_URI: Final = "memory://memory/"
+INDEX_URI: Final = "memory://index/"
+COMPLETIONS_MAXIMUM: Final = 100
 _PLAIN_TEXT: Final = "text/plain"
 
 
@@ -68,7 +73,7 @@ class MemoryOffer:
             title=NAME,
             version=version,
             instructions=INSTRUCTIONS,
-            abilities=frozenset({Ability.TOOLS, Ability.RESOURCES, Ability.LOGGING}),
+            abilities=frozenset(Ability),
             changes=frozenset({ChangeKind.RESOURCES, ChangeKind.RESOURCE}),
         )
 
@@ -111,7 +116,8 @@ class MemoryOffer:
             return ToolResult(content=(_json_block(refusal_body(err)),), is_error=True)
         took = round((time.monotonic() - started) * 1000, 1)
         await reporter.log("debug", {"tool": name, "milliseconds": took})
-        return ToolResult(content=(_json_block(reply),), structured=reply)
+        structured = None if self._tools[name].output_schema is None else reply
+        return ToolResult(content=(_json_block(reply),), structured=structured)
 
     async def resources(self, client: Client, after: str | None, limit: int) -> ResourcePage:
         """Return the latest memories; the older ones are for searching, not for a list."""
@@ -132,20 +138,29 @@ class MemoryOffer:
         )
 
     def resource_templates(self, client: Client) -> Sequence[Resource]:
-        """Return the one pattern by which a memory is read."""
+        """Return the patterns by which a memory and the index of a namespace are read."""
         return [
+            Resource(
+                uri=f"{INDEX_URI}{{+namespace}}",
+                name="index",
+                title="Index of a namespace",
+                description="What memory_bootstrap returns for a namespace.",
+                mime_type=CONTENT_TYPE_JSON,
+            ),
             Resource(
                 uri=f"{MEMORY_URI}{{id}}",
                 name="memory",
                 title="A memory",
                 description="One memory in full, by its id.",
                 mime_type=_PLAIN_TEXT,
-            )
+            ),
         ]
 
     async def read(self, client: Client, uri: str) -> Sequence[JsonObject]:
-        """Return a memory's text."""
+        """Return a memory's text, or the index of a namespace."""
         self._need(client, Access.READ)
+        if uri.startswith(INDEX_URI):
+            return [await self._index(client, uri)]
         if not uri.startswith(MEMORY_URI):
             raise ResourceMissingError(uri)
         try:
@@ -154,19 +169,37 @@ class MemoryOffer:
             raise ResourceMissingError(uri) from None
         return [{"uri": uri, "mimeType": _PLAIN_TEXT, "text": memory.content}]
 
+    async def _index(self, client: Client, uri: str) -> JsonObject:
+        namespace: JsonObject = {"namespace": uri.removeprefix(INDEX_URI)}
+        try:
+            reply = await self.run(client, "memory_bootstrap", namespace)
+        except AiMemoryError:
+            raise ResourceMissingError(uri) from None
+        return {"uri": uri, "mimeType": CONTENT_TYPE_JSON, "text": _compact(reply)}
+
     def prompts(self, client: Client) -> Sequence[Prompt]:
-        """Return none: the ability is not offered."""
-        return ()
+        """Return the prompts, the same for everybody."""
+        return PROMPTS
 
     async def prompt(
         self, client: Client, name: str, arguments: Mapping[str, str]
     ) -> Sequence[JsonObject]:
-        """Refuse: the ability is not offered."""
-        raise UnknownError(f"There is no prompt {name!r}")
+        """Return a prompt with its blanks filled in. Raises UnknownError, InvalidArgumentsError."""
+        return filled_in(name, arguments)
 
     async def complete(self, client: Client, query: CompletionQuery) -> Completion:
-        """Return nothing: the ability is not offered."""
-        return Completion(values=())
+        """Suggest namespaces that the client reaches, and the latest ids."""
+        self._need(client, Access.READ)
+        beginning = query.value.lower()
+        if query.argument == "namespace":
+            known = [wing.name for wing in await self._manager.places.wings(client.caller(), None)]
+            names = [name for name in known if is_workshop(name)]
+        elif query.argument == "id":
+            latest = await self._manager.latest(client.caller(), Filters(), COMPLETIONS_MAXIMUM)
+            names = [memory.id for memory in latest.memories]
+        else:
+            names = []
+        return Completion(values=tuple(one for one in names if one.lower().startswith(beginning)))
 
     def subscribe(
         self, client: Client, listener: Callable[[OfferChange], None]
@@ -209,4 +242,8 @@ def tool_of(publication: Publication) -> Tool:
 
 
 def _json_block(value: Mapping[str, object]) -> JsonObject:
-    return text_block(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return text_block(_compact(value))
+
+
+def _compact(value: Mapping[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -137,7 +137,35 @@ _HIT: Final = _object(
 )
 _PLACE: Final = _object({"id": _TEXT, "wing": _TEXT, "room": _TEXT})
 
-REPLY_SCHEMAS: Final[dict[str, JsonObject]] = {
+_BUDGETED: Final[JsonObject] = {
+    "left_out": _COUNT,
+    "truncated": {"type": "boolean"},
+    "estimated_tokens": _COUNT,
+}
+_RECORD: Final = _object(
+    {
+        "id": _TEXT,
+        "namespace": _TEXT,
+        "type": _TEXT,
+        "title": _TEXT,
+        "content": _TEXT,
+        "status": _TEXT,
+        "revision": {"type": "integer", "minimum": 1},
+        "confidence": {"type": "number"},
+        "agent": _TEXT,
+        "created": _TIME,
+        "updated": _TIME,
+    }
+)
+_ENTRY: Final = _object({"id": _TEXT, "type": _TEXT, "title": _TEXT})
+
+
+def _records(items: JsonObject, **members: JsonValue) -> JsonObject:
+    """Return the schema of a reply that is filled with records up to a budget."""
+    return _object({**members, "records": _list(items), **_BUDGETED})
+
+
+REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "add": _object(
         {
             "result": _one_of("added", "refreshed"),
@@ -153,5 +181,30 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject]] = {
     "delete": _object(
         {"result": _one_of("deleted"), "deleted": _COUNT, "memory_ids": _list(_TEXT)}
     ),
+    "memory_namespace": _object({"namespace": _TEXT}),
+    # Told as text alone: its budget holds for the whole reply, which the value would double.
+    "memory_bootstrap": None,
+    "memory_search": _records(_ENTRY, ranking=_TEXT),
+    "memory_get": _records(_RECORD),
+    "memory_timeline": _records(_ENTRY, candidates_pending=_COUNT),
+    "memory_project_context": _records(_RECORD, task=_TEXT, ranking=_TEXT),
+    "memory_store": _object({"result": _one_of("stored", "known"), "record": _RECORD}),
+    "memory_update": _object({"result": _one_of("updated", "unchanged"), "record": _RECORD}),
+    "memory_corroborate": _object(
+        {
+            "id": _TEXT,
+            "revision": _COUNT,
+            "confidence": {"type": "number"},
+            "effective_confidence": {"type": "number"},
+            "proof_count": _COUNT,
+            "refutation_count": _COUNT,
+        }
+    ),
+    "memory_forget": _object(
+        {"result": _one_of("forgotten", "purged"), "id": _TEXT, "kept_days": _COUNT}
+    ),
+    "memory_session_close": _object(
+        {"result": _one_of("closed"), "summary_id": {"type": ["string", "null"]}, "notes": _TEXT}
+    ),
 }
-"""What each operation replies, by its name."""
+"""What each operation replies, by its name; None for one that is told as text alone."""

@@ -12,13 +12,42 @@ LIST_LIMIT_DEFAULT: Final = 20
 LIST_LIMIT_MAXIMUM: Final = 100
 SEARCH_LIMIT_MAXIMUM: Final = 50
 
-WORKSHOP_TOOLS: Final = tuple(
+_OF_RECORDS: Final = {"wing": "namespace", "memory_id": "id"}
+
+WORKSHOP_TOOLS: Final = (
+    *(
+        Publication(
+            name=operation.name,
+            operation_name=operation.name,
+            offered=tuple(parameter.name for parameter in operation.parameters),
+        )
+        for operation in OPERATIONS
+    ),
     Publication(
-        name=operation.name,
-        operation_name=operation.name,
-        offered=tuple(parameter.name for parameter in operation.parameters),
-    )
-    for operation in OPERATIONS
+        name="memory_anchors",
+        operation_name="anchors",
+        offered=("wing", "kind", "state", "memory_id", "limit"),
+        renamed=_OF_RECORDS,
+    ),
+    Publication(
+        name="memory_anchor_report",
+        operation_name="report_anchors",
+        offered=("reports", "wing", "memory_id"),
+        renamed=_OF_RECORDS,
+    ),
+    Publication(name="memory_anchor_sweep", operation_name="sweep_anchors", offered=()),
+    Publication(
+        name="memory_export",
+        operation_name="export",
+        offered=("wing", "format"),
+        renamed=_OF_RECORDS,
+    ),
+    Publication(
+        name="memory_import",
+        operation_name="import",
+        offered=("text", "format", "wing", "dry_run"),
+        renamed=_OF_RECORDS,
+    ),
 )
 HOME_TOOLS: Final = (
     Publication(

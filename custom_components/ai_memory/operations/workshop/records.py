@@ -36,7 +36,7 @@ def index_entry(memory: Memory, shown_id: str) -> Reply:
     entry: Reply = {"id": shown_id, "type": memory.type, "title": title_of(memory)}
     if memory.status is not Status.ACTIVE:
         entry["status"] = memory.status.value
-    return entry
+    return entry | _missing(memory)
 
 
 def record(memory: Memory) -> Reply:
@@ -60,4 +60,12 @@ def record(memory: Memory) -> Reply:
         full["superseded_by"] = memory.superseded_by
     if memory.expires is not None:
         full["expires"] = memory.expires.isoformat(timespec="seconds")
-    return full
+    if memory.anchors:
+        full["anchors"] = [anchor.target for anchor in memory.anchors]
+    return full | _missing(memory)
+
+
+def _missing(memory: Memory) -> Reply:
+    """Return what a memory is about that is gone, if anything is."""
+    missing = memory.missing_anchors
+    return {"missing_anchors": [*missing]} if missing else {}
