@@ -18,11 +18,12 @@ from .commits import Commits
 from .database import Database
 from .errors import AccessDeniedError, InvalidInputError
 from .models import Access, Caller, Scope, is_workshop
+from .namespaces import normalised
 from .place_changes import Outcome
 from .place_upkeep import PlaceUpkeep
 from .place_view import PlaceName, WingReport
 from .screen.gate import Gate
-from .text_input import clean_text, namespace, place_name, wing_name
+from .text_input import clean_text, place_name, wing_name
 from .tunnel_proposals import Proposal
 from .tunnel_rows import TunnelKind, TunnelState
 from .tunnels import Tunnel
@@ -216,8 +217,8 @@ class Places:
             partial(
                 tunnels.connect_workshop,
                 caller=caller,
-                repository=namespace(repository),
-                project=None if project is None else namespace(project),
+                repository=normalised(repository),
+                project=None if project is None else normalised(project),
                 reason=reason,
                 now_ms=self._now_ms(),
             ),

@@ -22,6 +22,7 @@ from ..core import (
     MemoryManager,
     NotFoundError,
 )
+from ..core.models import is_workshop
 from ..operations import Publication, Reply
 from .clients import Client
 from .engine import (

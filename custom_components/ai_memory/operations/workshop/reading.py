@@ -65,7 +65,7 @@ async def _bootstrap(manager: MemoryManager, caller: Caller, values: Values) -> 
     packet = Packet(
         {
             "namespace": scope.namespace,
-            "scope": list(scope.wings),
+            "scope": list(scope.wings or ()),
             "candidates_pending": pending.total,
         },
         BOOTSTRAP_TOKENS,
@@ -86,7 +86,7 @@ async def _indexed(
     """Return the latest active records, wing by wing in scope, and how many there are."""
     listed: list[Memory] = []
     total = 0
-    for wing in scope.wings or (None,):
+    for wing in (None,) if scope.wings is None else scope.wings:
         page = await manager.latest(caller, Filters(wing=wing), INDEXED_A_WING)
         listed += page.memories
         total += page.total

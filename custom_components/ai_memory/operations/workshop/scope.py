@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...core import Caller, InvalidInputError, MemoryManager
-from ...core.models import GLOBAL_WING
 from ...core.text_input import wing_name
 from ..parameters import Kind, Parameter, Values
 
@@ -31,14 +30,14 @@ TOPICS: Final = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The wings in their order, the first being the one that was asked about."""
+    """The wings in their order, None being every wing within reach."""
 
     namespace: str | None
-    wings: tuple[str, ...]
+    wings: tuple[str, ...] | None
 
     def narrowed(self, caller: Caller) -> Caller:
         """Return the caller as one who sees these wings only."""
-        if not self.wings:
+        if self.wings is None:
             return caller
         # Narrowed, never widened: what is beyond the caller's own reach stays out.
         seen = tuple(wing for wing in self.wings if caller.reach.admits(wing))
@@ -53,10 +52,11 @@ async def scope_of(manager: MemoryManager, caller: Caller, values: Values) -> Sc
     namespace = values.text("namespace")
     topics = _topics(values.texts("topics"))
     if namespace is None and not topics:
-        return Scope(None, ())
-    wings = [wing_name(caller, one) for one in (namespace, *topics, GLOBAL_WING) if one]
-    named = tuple(dict.fromkeys(wing for wing in wings if wing))
-    return Scope(named[0] if namespace else None, named)
+        return Scope(None, None)
+    if namespace is not None:
+        namespace = wing_name(caller, namespace)
+    wings = await manager.places.reachable(caller, namespace or GLOBAL_WING, topics)
+    return Scope(namespace, tuple(wings))
 
 
 def _topics(given: Sequence[str]) -> tuple[str, ...]:
