@@ -48,8 +48,8 @@ def _close(filled: Mapping[str, str]) -> str:
         "Go through what was decided, learned or left open in this session. For each lasting fact:"
         f" search the namespace {namespace} with memory_search; if a record says it, corroborate it"
         " with what you saw; if one says otherwise, store the new fact and supersede it; else store"
-        " it with memory_store, one fact a record. Leave out what the code or its history tells, and"
-        " every secret. Then call memory_session_close with a summary of a few sentences."
+        " it with memory_store, one fact a record. Leave out what the code or its history tells,"
+        " and every secret. Then call memory_session_close with a summary of a few sentences."
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...core import Caller, InvalidInputError, MemoryManager
+from ...core.models import GLOBAL_WING
 from ...core.text_input import wing_name
 from ..parameters import Kind, Parameter, Values
 

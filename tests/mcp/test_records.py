@@ -1,0 +1,242 @@
+"""The tools of coding agents over HTTP: the whole flow of a session, its budgets and its refusals."""
+
+from http import HTTPStatus
+import json
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.ai_memory.core import Access, Caller, Filters, NewMemory, Reach, Scope
+
+from .conftest import Agent, Json, request_body
+
+REPOSITORY: Final = "github/acme/tool"
+BASE: Final = "/api/ai_memory/tools"
+
+
+async def _store(agent: Agent, title: str, **arguments: Any) -> Json:
+    stored = await agent.tool(
+        "memory_store",
+        **{
+            "namespace": REPOSITORY,
+            "type": "decision",
+            "title": title,
+            "content": f"{title}, decided after a measurement.",
+            **arguments,
+        },
+    )
+    record: Json = stored["record"]
+    return record
+
+
+async def _bootstrap(agent: Agent, **arguments: Any) -> Json:
+    call = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY, **arguments}}
+    result = await agent.result("tools/call", call)
+    assert "structuredContent" not in result
+    told: Json = json.loads(result["content"][0]["text"])
+    return told
+
+
+async def _refused(agent: Agent, name: str, **arguments: Any) -> Json:
+    result = await agent.result("tools/call", {"name": name, "arguments": arguments})
+    assert result["isError"], result
+    refusal: Json = json.loads(result["content"][0]["text"])
+    return refusal
+
+
+async def test_a_session_from_its_beginning_to_its_end(agent: Agent) -> None:
+    remote = "https://github.com/Acme/Tool.git"
+    assert (await agent.tool("memory_namespace", remote=remote)) == {"namespace": REPOSITORY}
+    record = await _store(agent, "Retries are capped at five", anchors=["path:src/retry.py"])
+    assert (record["type"], record["status"], record["revision"]) == ("decision", "active", 1)
+    index = await _bootstrap(agent)
+    (entry,) = index["records"]
+    assert entry == {
+        "id": record["id"][: len(entry["id"])],
+        "type": "decision",
+        "title": "Retries are capped at five",
+    }
+    found = await agent.tool("memory_search", query="how many retries", namespace=REPOSITORY)
+    assert [hit["id"] for hit in found["records"]] == [entry["id"]]
+    read = await agent.tool("memory_get", ids=[entry["id"]])
+    assert (
+        read["records"][0]["content"] == "Retries are capped at five, decided after a measurement."
+    )
+    assert read["records"][0]["anchors"] == ["path:src/retry.py"]
+    packet = await agent.tool("memory_project_context", namespace=REPOSITORY, task="change retries")
+    assert packet["records"][0]["reason"].startswith("matches the task")
+    seen = await agent.tool(
+        "memory_corroborate", id=entry["id"], quote="MAX_RETRIES = 5", stance="corroborates"
+    )
+    assert (seen["proof_count"], seen["revision"]) == (1, 2)
+    changed = await agent.tool(
+        "memory_update", id=record["id"], revision=2, changes={"title": "Retries end after five"}
+    )
+    assert (changed["result"], changed["record"]["revision"]) == ("updated", 3)
+    closed = await agent.tool(
+        "memory_session_close", namespace=REPOSITORY, summary="Retries were looked at."
+    )
+    assert closed == {"result": "closed", "summary_id": None, "notes": "not_kept"}
+    gone = await agent.tool("memory_forget", id=entry["id"])
+    assert gone == {"result": "forgotten", "id": record["id"], "kept_days": 30}
+    assert (await _bootstrap(agent))["records"] == []
+
+
+async def test_an_index_is_within_its_budget_and_says_what_it_leaves_out(agent: Agent) -> None:
+    for number in range(60):
+        await _store(agent, f'The "decision" number {number} has a title of some length')
+    call = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY}}
+    response = await agent.send(
+        request_body("tools/call", call), headers={"MCP-Protocol-Version": "2025-11-25"}
+    )
+    assert response.status == HTTPStatus.OK
+    wire = await response.read()
+    assert len(wire) <= 2_000
+    told = json.loads(json.loads(wire)["result"]["content"][0]["text"])
+    assert len(told["records"]) >= 10
+    assert told["left_out"] == 60 - len(told["records"])
+    assert told["estimated_tokens"] <= 500
+    rest = await agent.send({"namespace": REPOSITORY}, path=f"{BASE}/memory_bootstrap")
+    assert len(await rest.read()) <= 2_000
+
+
+async def test_two_clients_cannot_both_change_one_revision(agent: Agent) -> None:
+    record = await _store(agent, "The cache lives for an hour")
+    first = {"id": record["id"], "revision": 1, "changes": {"content": "The cache lives a day."}}
+    await agent.tool("memory_update", **first)
+    refusal = await _refused(agent, "memory_update", **first)
+    assert refusal["error_key"] == "revision_conflict"
+    assert refusal["revision"] == 2
+    assert refusal["current"]["content"] == "The cache lives a day."
+    response = await agent.send(first, path=f"{BASE}/memory_update")
+    assert response.status == HTTPStatus.CONFLICT
+
+
+async def test_a_replaced_record_leaves_the_index_and_can_still_be_read(agent: Agent) -> None:
+    old = await _store(agent, "Python 3.12 is the oldest")
+    new = await _store(agent, "Python 3.13 is the oldest", supersedes=old["id"][:20])
+    assert [entry["title"] for entry in (await _bootstrap(agent))["records"]] == [new["title"]]
+    (read,) = (await agent.tool("memory_get", ids=[old["id"]]))["records"]
+    assert (read["status"], read["superseded_by"]) == ("superseded", new["id"])
+
+
+async def test_a_candidate_waits_for_review(agent: Agent) -> None:
+    record = await _store(agent, "Logs rotate weekly")
+    await agent.tool("memory_update", id=record["id"], revision=1, changes={"status": "candidate"})
+    assert (await _bootstrap(agent))["candidates_pending"] == 1
+    listed = await agent.tool("memory_timeline", namespace=REPOSITORY, status="candidate")
+    assert [(one["id"], one["revision"]) for one in listed["records"]] == [(record["id"], 2)]
+
+
+async def test_a_close_that_is_repeated_happens_once(agent: Agent) -> None:
+    close = {"namespace": REPOSITORY, "summary": "Nothing new.", "op_id": "close-0001"}
+    assert (await agent.tool("memory_session_close", **close))["replayed"] is False
+    assert (await agent.tool("memory_session_close", **close))["replayed"] is True
+    refusal = await _refused(agent, "memory_session_close", **(close | {"summary": "Else."}))
+    assert refusal["error_key"] == "receipt_mismatch"
+
+
+async def test_notes_not_to_be_stored_are_refused_and_the_close_goes_on(agent: Agent) -> None:
+    closed = await agent.tool(
+        "memory_session_close",
+        namespace=REPOSITORY,
+        summary="Done.",
+        notes="The rest is do-not-store material.",
+    )
+    assert closed["notes"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({}, "missing"),
+        ({"owner": "me"}, "unknown_change"),
+        ({"status": "superseded"}, "unknown_choice"),
+        ({"confidence": 2}, "out_of_range"),
+    ],
+)
+async def test_a_wrong_change_is_refused(agent: Agent, changes: Json, key: str) -> None:
+    record = await _store(agent, "Tests run in random order")
+    refusal = await _refused(agent, "memory_update", id=record["id"], revision=1, changes=changes)
+    assert refusal["error_key"] == key
+    (read,) = (await agent.tool("memory_get", ids=[record["id"]]))["records"]
+    assert read["revision"] == 1
+
+
+async def test_a_secret_is_refused_by_name_of_its_pattern(agent: Agent) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    refusal = await _refused(
+        agent,
+        "memory_store",
+        namespace=REPOSITORY,
+        type="procedure",
+        title="Deploy",
+        content=f"Push with {secret}",
+    )
+    assert refusal["error_key"] == "screened"
+    assert secret not in json.dumps(refusal)
+    assert (await _bootstrap(agent))["records"] == []
+
+
+async def test_a_namespace_is_searched_with_its_topics_and_what_is_global(agent: Agent) -> None:
+    await _store(agent, "Retry with jitter here")
+    await _store(agent, "Retry with jitter in general", namespace="global")
+    await _store(agent, "Retry with jitter as a topic", namespace="topics/network")
+    await _store(agent, "Retry with jitter elsewhere", namespace="github/acme/other")
+    near = await agent.tool("memory_search", query="retry jitter", namespace=REPOSITORY)
+    assert {hit["namespace"] for hit in near["records"]} == {REPOSITORY, "global"}
+    wider = await agent.tool(
+        "memory_search", query="retry jitter", namespace=REPOSITORY, topics=["network"]
+    )
+    assert {hit["namespace"] for hit in wider["records"]} == {
+        REPOSITORY,
+        "global",
+        "topics/network",
+    }
+
+
+async def test_what_a_hook_already_showed_is_left_out(agent: Agent) -> None:
+    first = await _store(agent, "The queue is durable")
+    second = await _store(agent, "The queue is bounded")
+    found = await agent.tool("memory_search", query="queue", exclude=[first["id"]], recall=True)
+    assert [second["id"].startswith(hit["id"]) for hit in found["records"]] == [True]
+
+
+async def test_the_home_stays_out_of_the_workshop(
+    hass: HomeAssistant, agent: Agent, loaded: MockConfigEntry
+) -> None:
+    manager = loaded.runtime_data.manager
+    await manager.add(
+        Caller(source="test", agent="voice"),
+        NewMemory(content="The retry button is in the hall.", scope=Scope.COMMON),
+    )
+    await _store(agent, "The retry button is blue")
+    coder = Caller(
+        source="test",
+        agent="client:x",
+        reach=Reach(home=False, workshop=True),
+        access=frozenset({Access.READ}),
+    )
+    found = await manager.search(coder, Filters(), "retry button", 10)
+    assert {hit.memory.wing for hit in found.hits} == {REPOSITORY}
+
+
+async def test_prompts_completions_and_the_index_as_a_resource(agent: Agent) -> None:
+    await _store(agent, "Releases are tagged")
+    prompt = await agent.result(
+        "prompts/get", {"name": "start_session", "arguments": {"namespace": REPOSITORY}}
+    )
+    assert REPOSITORY in prompt["messages"][0]["content"]["text"]
+    completed = await agent.result(
+        "completion/complete",
+        {
+            "ref": {"type": "ref/prompt", "name": "start_session"},
+            "argument": {"name": "namespace", "value": "github/"},
+        },
+    )
+    assert completed["completion"]["values"] == [REPOSITORY]
+    read = await agent.result("resources/read", {"uri": f"memory://index/{REPOSITORY}"})
+    told = json.loads(read["contents"][0]["text"])
+    assert [one["title"] for one in told["records"]] == ["Releases are tagged"]
