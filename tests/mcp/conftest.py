@@ -18,6 +18,16 @@ from custom_components.ai_memory.mcp.engine import JsonObject, JsonValue
 
 MCP: Final = "/api/ai_memory/mcp"
 BOTH_TYPES: Final = "application/json, text/event-stream"
+WORKSHOP_READING: Final = [
+    "memory_namespace",
+    "memory_bootstrap",
+    "memory_search",
+    "memory_get",
+    "memory_timeline",
+    "memory_project_context",
+    "memory_anchors",
+]
+HOME_READING: Final = ["get_memory", "list_memories", "search_memory"]
 STATELESS: Final = "2026-07-28"
 
 type Json = dict[str, Any]

@@ -2,17 +2,20 @@
 
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from aiohttp.test_utils import TestClient
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
+import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.ai_memory.core import Caller, NewMemory, Scope
+from custom_components.ai_memory.core import Caller, NewMemory, NotFoundError, Reach, Scope
 from custom_components.ai_memory.mcp.client_tokens import new_token, token_digest
 
-from .conftest import Agent, request_body
+from .conftest import WORKSHOP_READING, Agent, Json, request_body
+
+ANYWHERE: Final = Caller(source="test", reach=Reach(workshop=True))
 
 
 async def _added(
@@ -28,6 +31,14 @@ async def _added(
     hass.config_entries.async_add_subentry(entry, subentry)
     await hass.async_block_till_done()
     return subentry
+
+
+async def _store(client: Agent, text: str) -> Json:
+    stored = await client.tool(
+        "memory_store", namespace="github/ann/tool", type="fact", title=text, content=text
+    )
+    record: Json = stored["record"]
+    return record
 
 
 async def test_a_token_opens_until_it_is_revoked(
@@ -53,15 +64,37 @@ async def test_a_client_knows_only_the_wings_within_its_reach(
     home = NewMemory(content="The key is under the pot.", wing="household", scope=Scope.COMMON)
     stored = await loaded.runtime_data.manager.add(Caller(source="service"), home)
     laptop = Agent(http, token)
-    assert (await laptop.tool("list_memories"))["total"] == 0
-    assert (await laptop.tool("search_memory", query="key under the pot"))["results"] == []
+    assert (await laptop.tool("memory_timeline"))["records"] == []
+    assert (await laptop.tool("memory_search", query="key under the pot"))["records"] == []
     read = await laptop.ask("resources/read", {"uri": f"memory://memory/{stored.memory.id}"})
     assert read["error"]["code"] == -32002
-    added = await laptop.tool(
-        "add_memory", content="Tests run in CI.", wing="github/ann/tool", scope="common"
+    added = await _store(laptop, "Tests run in CI.")
+    assert (added["namespace"], added["agent"]) == ("github/ann/tool", "laptop")
+    kept = await loaded.runtime_data.manager.get(ANYWHERE, added["id"])
+    assert kept.source == "mcp:laptop"
+    assert len((await laptop.tool("memory_timeline"))["records"]) == 1
+
+
+async def test_what_a_client_keeps_private_is_its_own_by_identity(
+    hass: HomeAssistant, loaded: MockConfigEntry, http: TestClient[Any, Any]
+) -> None:
+    token = new_token()
+    # The name of a conversation agent opens nothing of that agent's.
+    subentry = await _added(
+        hass, loaded, "conversation.home", token_sha256=token_digest(token), home=True
     )
-    assert added["memory"]["wing"] == "github/ann/tool"
-    assert (await laptop.tool("list_memories"))["total"] == 1
+    manager = loaded.runtime_data.manager
+    voice = Caller(source="assist", agent="conversation.home")
+    secret = NewMemory(content="The gift is in the attic.", scope=Scope.PRIVATE)
+    of_the_voice = (await manager.add(voice, secret)).memory
+    agent = Agent(http, token)
+    assert (await agent.tool("list_memories"))["total"] == 0
+    added = await agent.tool("add_memory", content="Mind the step.", scope="private")
+    own = Caller(source="test", agent=f"client:{subentry.subentry_id}")
+    assert (await manager.get(own, added["memory"]["id"])).owner_agent == own.agent
+    assert (await manager.get(voice, of_the_voice.id)).content == "The gift is in the attic."
+    with pytest.raises(NotFoundError):
+        await manager.get(voice, added["memory"]["id"])
 
 
 async def test_an_address_reads_and_does_nothing_else(
@@ -70,8 +103,8 @@ async def test_an_address_reads_and_does_nothing_else(
     await _added(hass, loaded, "shelf", ip="127.0.0.0/8", access=["read", "write"])
     assert await stranger.result("ping") == {}
     names = [tool["name"] for tool in (await stranger.result("tools/list"))["tools"]]
-    assert names == ["get_memory", "list_memories", "search_memory"]
-    call = request_body("tools/call", {"name": "delete_memory", "arguments": {"wing": "global"}})
+    assert names == WORKSHOP_READING
+    call = request_body("tools/call", {"name": "memory_forget", "arguments": {"id": "01ARZ3ND"}})
     assert (await stranger.send(call)).status == HTTPStatus.FORBIDDEN
     # A wrong token is wrong wherever it comes from.
     wrong = {"Authorization": "Bearer aim_wrong"}
@@ -92,7 +125,7 @@ async def test_a_client_that_listens_hears_nothing_of_the_home(
     await manager.add(Caller(source="service"), NewMemory(content="Milk is out.", wing="household"))
     assert heard == []
     laptop = Agent(http, token)
-    await laptop.tool("add_memory", content="Lint first.", wing="github/ann/a", scope="common")
+    await _store(laptop, "Lint first.")
     assert heard
     end()
 

@@ -16,7 +16,7 @@ from custom_components.ai_memory.const import CONF_USER_ACCESS
 from custom_components.ai_memory.mcp import requests as rules
 from custom_components.ai_memory.mcp.requests import BODY_LIMIT_BYTES
 
-from .conftest import MCP, Agent, request_body
+from .conftest import HOME_READING, MCP, WORKSHOP_READING, Agent, request_body
 
 PING: Final = request_body("ping")
 
@@ -88,11 +88,7 @@ async def test_a_member_of_the_household_needs_the_option(
     hass.config_entries.async_update_entry(loaded, options={CONF_USER_ACCESS: ["read"]})
     await hass.async_block_till_done()
     tools = await member.result("tools/list")
-    assert [tool["name"] for tool in tools["tools"]] == [
-        "get_memory",
-        "list_memories",
-        "search_memory",
-    ]
+    assert [tool["name"] for tool in tools["tools"]] == WORKSHOP_READING + HOME_READING
     response = await member.send(
         request_body("tools/call", {"name": "add_memory", "arguments": {"content": "No."}})
     )

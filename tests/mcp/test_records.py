@@ -1,4 +1,4 @@
-"""The tools of coding agents over HTTP: the whole flow of a session, its budgets and its refusals."""
+"""The tools of coding agents over HTTP: the flow of a session, its budgets and its refusals."""
 
 from http import HTTPStatus
 import json
@@ -32,7 +32,7 @@ async def _store(agent: Agent, title: str, **arguments: Any) -> Json:
 
 
 async def _bootstrap(agent: Agent, **arguments: Any) -> Json:
-    call = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY, **arguments}}
+    call: Json = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY, **arguments}}
     result = await agent.result("tools/call", call)
     assert "structuredContent" not in result
     told: Json = json.loads(result["content"][0]["text"])
@@ -87,7 +87,7 @@ async def test_a_session_from_its_beginning_to_its_end(agent: Agent) -> None:
 async def test_an_index_is_within_its_budget_and_says_what_it_leaves_out(agent: Agent) -> None:
     for number in range(60):
         await _store(agent, f'The "decision" number {number} has a title of some length')
-    call = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY}}
+    call: Json = {"name": "memory_bootstrap", "arguments": {"namespace": REPOSITORY}}
     response = await agent.send(
         request_body("tools/call", call), headers={"MCP-Protocol-Version": "2025-11-25"}
     )

@@ -46,14 +46,17 @@ def test_only_required_parameters_are_required() -> None:
 
 async def test_replies_fit_the_schemas_that_were_promised(agent: Agent) -> None:
     promised = {
-        tool["name"]: tool["outputSchema"] for tool in (await agent.result("tools/list"))["tools"]
+        tool["name"]: tool.get("outputSchema", {})
+        for tool in (await agent.result("tools/list"))["tools"]
     }
+    checked = set()
     for schema in promised.values():
         jsonschema.Draft202012Validator.check_schema(schema)
 
     async def check(name: str, **arguments: Any) -> Any:
         reply = await agent.tool(name, **arguments)
         jsonschema.validate(reply, promised[name])
+        checked.add(name)
         return reply
 
     added = await check("add_memory", content="The pump runs at night.", scope="common")
@@ -63,3 +66,29 @@ async def test_replies_fit_the_schemas_that_were_promised(agent: Agent) -> None:
     assert (await check("search_memory", query="pump"))["count"] == 1
     await check("update_memory", memory_id=memory_id, content="The pump runs at noon.")
     await check("delete_memory", memory_id=memory_id)
+
+    await check("memory_namespace", remote="git@github.com:acme/tool.git")
+    place = {"namespace": "github/acme/tool"}
+    fact = {"type": "fact", "title": "The lamp", "content": "The lamp is on at night."}
+    anchors = ["entity:light.lamp", "path:src/lamp.py"]
+    stored = await check("memory_store", **place, **fact, anchors=anchors)
+    record_id = stored["record"]["id"]
+    found = await check("memory_search", query="lamp", **place)
+    assert len(found["records"]) == 1
+    await check("memory_get", ids=[record_id])
+    await check("memory_timeline", **place)
+    await check("memory_project_context", task="the lamp", **place)
+    assert (await check("memory_anchors", **place))["count"] == 2
+    reported = await check("memory_anchor_report", reports={"path:src/lamp.py": "missing"})
+    assert (reported["reported"], reported["changed"]) == (1, [record_id])
+    await check("memory_anchor_sweep")
+    read = (await check("memory_get", ids=[record_id]))["records"][0]
+    changes = {"confidence": 0.5}
+    await check("memory_update", id=record_id, revision=read["revision"], changes=changes)
+    await check("memory_corroborate", id=record_id, quote="It was on.", stance="corroborates")
+    exported = await check("memory_export", **place)
+    assert exported["count"] == 1
+    await check("memory_forget", id=record_id, hard=True)
+    assert (await check("memory_import", text=exported["text"]))["added"] == 1
+    await check("memory_session_close", summary="Looked at lamps.", **place)
+    assert promised.keys() - checked == {"memory_bootstrap"}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from .conftest import MCP, Agent
+from .conftest import MCP, WORKSHOP_READING, Agent
 
 try:
     from mcp import Client
@@ -39,8 +39,9 @@ async def _run_script(client: Any) -> None:
     assert client.server_info.name == "ai_memory"
     assert "never an instruction" in client.instructions
     listed = await client.list_tools()
-    assert [tool.name for tool in listed.tools][:2] == ["add_memory", "get_memory"]
-    assert all(tool.output_schema and tool.annotations for tool in listed.tools)
+    assert [tool.name for tool in listed.tools][:2] == WORKSHOP_READING[:2]
+    assert all(tool.annotations for tool in listed.tools)
+    assert [tool.name for tool in listed.tools if not tool.output_schema] == ["memory_bootstrap"]
 
     added = await client.call_tool(
         "add_memory", {"content": "Deploys run from the main branch.", "scope": "common"}
@@ -53,7 +54,10 @@ async def _run_script(client: Any) -> None:
     uri = f"memory://memory/{memory_id}"
     assert [str(one.uri) for one in (await client.list_resources()).resources] == [uri]
     templates = await client.list_resource_templates()
-    assert templates.resource_templates[0].uri_template == "memory://memory/{id}"
+    assert [one.uri_template for one in templates.resource_templates] == [
+        "memory://index/{+namespace}",
+        "memory://memory/{id}",
+    ]
     read = await client.read_resource(uri)
     assert read.contents[0].text == "Deploys run from the main branch."
 
@@ -106,7 +110,7 @@ async def test_the_older_sdk_runs_a_session(agent: Agent) -> None:
         assert opened.protocolVersion == "2025-06-18"
         await session.send_ping()
         listed = await session.list_tools()
-        assert [tool.name for tool in listed.tools][:2] == ["add_memory", "get_memory"]
+        assert [tool.name for tool in listed.tools][:2] == WORKSHOP_READING[:2]
         added = await session.call_tool(
             "add_memory", {"content": "Deploys run from the main branch.", "scope": "common"}
         )

@@ -25,6 +25,8 @@ async def test_discovering_tells_versions_and_capabilities(agent: Agent) -> None
     assert result["capabilities"] == {
         "tools": {},
         "resources": {"listChanged": True, "subscribe": True},
+        "prompts": {},
+        "completions": {},
         "logging": {},
     }
     assert result["resultType"] == "complete"
@@ -51,7 +53,7 @@ async def test_what_can_be_kept_says_for_how_long(agent: Agent) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "prompts/list", "no/such"],
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "prompts/drop", "no/such"],
 )
 async def test_a_method_that_the_era_lacks_is_404(agent: Agent, method: str) -> None:
     status, said = await agent.ask_stateless(method)

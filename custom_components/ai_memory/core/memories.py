@@ -266,6 +266,19 @@ async def with_prefix(
     return await select(connection, sql, clause.parameters | {"first": first, "last": last})
 
 
+async def neighbours(
+    connection: aiosqlite.Connection, clause: Clause, memory_id: str, first: str, last: str
+) -> list[str]:
+    """Return the ids next to one, between ``first`` and ``last``, that the clause admits."""
+    before = (
+        f"SELECT max(m.id) FROM memories m WHERE m.id >= :first AND m.id < :id AND {clause.sql}"
+    )
+    after = f"SELECT min(m.id) FROM memories m WHERE m.id > :id AND m.id <= :last AND {clause.sql}"
+    parameters = clause.parameters | {"id": memory_id, "first": first, "last": last}
+    rows = await connection.execute_fetchall(f"{before} UNION ALL {after}", parameters)
+    return [memory_id for (memory_id,) in rows if memory_id is not None]
+
+
 async def visible_sequences(
     connection: aiosqlite.Connection, clause: Clause, among: Sequence[int] | None = None
 ) -> str:

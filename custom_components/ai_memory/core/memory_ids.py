@@ -14,14 +14,10 @@ from .database import Database
 from .errors import InvalidInputError, NotFoundError
 from .models import KEPT, Caller, Filters, Memory, Status
 from .text_input import check_id
-from .visibility import visible_to
+from .visibility import Clause, visible_to
 
 SHORTEST_CHARACTERS: Final = 8
 
-_NEIGHBOURS: Final = """
-    SELECT (SELECT max(id) FROM memories WHERE id < :id),
-        (SELECT min(id) FROM memories WHERE id > :id)
-"""
 _AFTER_ANY_ID: Final = "~"
 
 
@@ -32,10 +28,14 @@ class MemoryIds:
         """Keep where to look."""
         self._database = database
 
-    async def shortened(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return each id's shortest prefix that no other memory shares. Raises StorageError."""
+    async def shortened(self, caller: Caller, ids: Iterable[str]) -> dict[str, str]:
+        """Return each id's shortest prefix that nothing else within the caller's sight shares.
+
+        Raises StorageError.
+        """
+        clause = visible_to(caller, Filters(statuses=KEPT))
         async with self._database.reading() as connection:
-            return {one: await _shortened(connection, one) for one in ids}
+            return {one: await _shortened(connection, clause, one) for one in ids}
 
     async def find(
         self, caller: Caller, prefix: str, statuses: tuple[Status, ...] = KEPT
@@ -57,9 +57,12 @@ class MemoryIds:
         return found[0]
 
 
-async def _shortened(connection: aiosqlite.Connection, memory_id: str) -> str:
-    rows = await connection.execute_fetchall(_NEIGHBOURS, {"id": memory_id})
-    shared = max(_shared(memory_id, other or "") for other in next(iter(rows)))
+async def _shortened(connection: aiosqlite.Connection, clause: Clause, memory_id: str) -> str:
+    first = memory_id[:SHORTEST_CHARACTERS]
+    neighbours = await memories.neighbours(
+        connection, clause, memory_id, first, first + _AFTER_ANY_ID
+    )
+    shared = max((_shared(memory_id, other) for other in neighbours), default=0)
     return memory_id[: max(SHORTEST_CHARACTERS, shared + 1)]
 
 

@@ -87,14 +87,14 @@ class MemoryOffer:
         """Return the tools whose access the client has, those of the home if it may see it."""
         return [
             self._tools[one.name]
-            for one in (*WORKSHOP_TOOLS, *(HOME_TOOLS if client.reach.home else ()))
-            if one.operation.access in client.access
+            for one in self._publications.values()
+            if one.operation.access in client.access and _exists(one, client)
         ]
 
     async def run(self, client: Client, name: str, arguments: JsonObject) -> Reply:
         """Run a tool for its bare reply. Raises UnknownError, AccessMissingError, AiMemoryError."""
         publication = self._publications.get(name)
-        if publication is None:
+        if publication is None or not _exists(publication, client):
             raise UnknownError(f"There is no tool {name!r}")
         access = publication.operation.access
         if access not in client.access:
@@ -225,6 +225,11 @@ class MemoryOffer:
     def _need(client: Client, access: Access) -> None:
         if access not in client.access:
             raise AccessMissingError(access.value)
+
+
+def _exists(publication: Publication, client: Client) -> bool:
+    """Return whether there is such a tool for a client: those of the home are in the home."""
+    return client.reach.home or publication not in HOME_TOOLS
 
 
 def tool_of(publication: Publication) -> Tool:

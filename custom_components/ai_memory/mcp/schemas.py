@@ -9,8 +9,9 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from ..core import MatchType, Scope
+from ..core import AnchorState, MatchType, Scope
 from ..core.models import Never
+from ..core.transfer import ExportFormat
 from ..operations import Kind, Parameter
 from ..operations.parameters import Value
 from .engine import JsonObject, JsonValue
@@ -157,6 +158,17 @@ _RECORD: Final = _object(
         "updated": _TIME,
     }
 )
+_ANCHOR: Final = _object(
+    {
+        "anchor": _TEXT,
+        "state": _one_of(*map(str, AnchorState)),
+        "checked": {"type": ["string", "null"], "format": "date-time"},
+        "unavailable_since": {"type": ["string", "null"], "format": "date-time"},
+        "memory_id": _TEXT,
+        "wing": _TEXT,
+        "room": _TEXT,
+    }
+)
 _ENTRY: Final = _object({"id": _TEXT, "type": _TEXT, "title": _TEXT})
 
 
@@ -205,6 +217,25 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     ),
     "memory_session_close": _object(
         {"result": _one_of("closed"), "summary_id": {"type": ["string", "null"]}, "notes": _TEXT}
+    ),
+    "anchors": _object({"anchors": _list(_ANCHOR), "count": _COUNT, "more": {"type": "boolean"}}),
+    "report_anchors": _object(
+        {"reported": _COUNT, "changed": _list(_TEXT), "unknown": _list(_TEXT)}
+    ),
+    "sweep_anchors": _object(
+        {
+            "at": _TIME,
+            **dict.fromkeys(("checked", "ok", "missing", "unavailable", "changed"), _COUNT),
+        }
+    ),
+    "export": _object({"format": _one_of(*map(str, ExportFormat)), "count": _COUNT, "text": _TEXT}),
+    "import": _object(
+        {
+            "format": _TEXT,
+            "dry_run": {"type": "boolean"},
+            **dict.fromkeys(("read", "added", "known", "updated", "skipped", "refused"), _COUNT),
+            "skipped_lines": _list(_object({"line": _COUNT, "reason": _TEXT})),
+        }
     ),
 }
 """What each operation replies, by its name; None for one that is told as text alone."""

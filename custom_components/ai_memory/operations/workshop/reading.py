@@ -73,7 +73,7 @@ async def _bootstrap(manager: MemoryManager, caller: Caller, values: Values) -> 
     if not packet.fits:
         raise InvalidInputError("reply_too_small", tokens=BOOTSTRAP_TOKENS)
     found, total = await _indexed(manager, narrowed, scope)
-    short = await manager.ids.shortened(memory.id for memory in found)
+    short = await manager.ids.shortened(caller, (memory.id for memory in found))
     for memory in found:
         packet.offer(index_entry(memory, short[memory.id]))
     packet.leave_out(total - len(found))
@@ -110,7 +110,7 @@ async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Rep
     if least is not None:
         hits = [hit for hit in hits if hit.score >= least]
     packet = Packet({"ranking": result.ranking}, values.whole("budget_tokens") or SEARCH_TOKENS)
-    short = await manager.ids.shortened(hit.memory.id for hit in hits[:limit])
+    short = await manager.ids.shortened(caller, (hit.memory.id for hit in hits[:limit]))
     for hit in hits[:limit]:
         packet.offer(hit_entry(hit, short[hit.memory.id]))
     return packet.reply()
