@@ -93,6 +93,11 @@ async def test_options_take_effect_at_once(hass: HomeAssistant, loaded: MockConf
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
         "anchor_sweep_hours": 6,
+        "workshop": {
+            "context_budget_tokens": 4000,
+            "hard_context_limit_tokens": 8000,
+            "summary_candidates": False,
+        },
     }
     assert loaded.data == {"max_entries": 1000, "embedding_engine": "tfidf"}
     state = hass.states.get("sensor.ai_memory")

@@ -58,6 +58,7 @@ from .profile_setup import forget_removed, offer_profiles
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, opened_with, settings_of
 from .services import async_setup_services
 from .takeover import forget_taken_over, tell_taken_over
+from .workshop_options import workshop_rules
 
 __all__ = [
     "async_migrate_entry",
@@ -148,6 +149,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         home_screen=_home_screen(settings),
         distrusted=is_distrusted(hass),
         check_entity=entity_check(hass),
+        workshop=workshop_rules(settings),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
 

@@ -115,6 +115,7 @@ from .mcp.clients import DEFAULT_ADMINISTRATOR_ACCESS, DEFAULT_USER_ACCESS
 from .profile_flow import AgentProfileFlow, wrong_identity
 from .runtime import settings_of
 from .voice_flow import VoicePersonFlow
+from .workshop_options import CONF_WORKSHOP, checked_workshop, token_limits, workshop_field
 
 CONF_EDIT_CONNECTION: Final = "edit_connection"
 CONNECTION_TIMEOUT_SECONDS: Final = 10.0
@@ -495,7 +496,7 @@ class AiMemoryOptionsFlow(_EngineSteps, OptionsFlow):
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
             errors=errors,
-            description_placeholders=_limits() | _time_limits(),
+            description_placeholders=_limits() | _time_limits() | token_limits(),
         )
 
     async def _take(self, wanted: dict[str, Any], hidden: Mapping[str, Any]) -> ConfigFlowResult:
@@ -568,7 +569,7 @@ def _option_fields(engine: str) -> dict[vol.Marker, object]:
         fields[seconds] = _SECONDS
         fields |= {vol.Optional(name): _LINES for name in _INSTRUCTIONS}
     fields[vol.Optional(CONF_SIMILARITY_FLOOR)] = _SIMILARITY
-    return fields
+    return fields | workshop_field()
 
 
 def _model_selector(offered: list[str] | None) -> TextSelector | SelectSelector:
@@ -624,6 +625,10 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
             errors[name] = "layer_rule_out_of_range"
     if not 0 <= user_input.get(CONF_RETENTION_DAYS, 0) <= RETENTION_DAYS_MAXIMUM:
         errors[CONF_RETENTION_DAYS] = "retention_out_of_range"
+    sections = {}
+    if CONF_WORKSHOP in user_input:
+        sections[CONF_WORKSHOP], wrong = checked_workshop(user_input[CONF_WORKSHOP])
+        errors |= _base(wrong)
     if errors:
         return user_input, errors
     whole = {
@@ -631,7 +636,7 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, CONF_RETENTION_DAYS, *_COUNTED)
         if name in user_input
     }
-    return user_input | whole, {}
+    return user_input | whole | sections, {}
 
 
 def _address(text: str) -> str | None:

@@ -290,9 +290,9 @@ class AddResult:
     """What became of a new memory and what had to make room for it.
 
     ``evicted`` names only the memories that the caller could see; ``evicted_count`` counts all.
-        ``superseded`` is the memory that the new one replaced, ``similar`` the one it is most like,
+    ``superseded`` is the memory that the new one replaced, ``similar`` the one it is most like,
     where one is and the caller may see it.
-        """
+    """
 
     memory: Memory
     refreshed: bool

@@ -112,6 +112,23 @@ def is_namespace(name: str) -> bool:
         return False
 
 
+def is_owner(name: str) -> bool:
+    """Return whether a repository can have an owner of that name."""
+    return _is_part(name.strip().lower()) if name.isascii() else False
+
+
+def is_forge(written: str) -> bool:
+    """Return whether a forge can be where a person wrote; see ``NamespaceRules``."""
+    _, _, place = written.strip().lower().rpartition("://")
+    authority, _, path = place.partition("/")
+    try:
+        host = _split(f"ssh://{authority}").hostname or ""
+    except InvalidInputError:
+        return False
+    plain = "@" not in authority and not set(path) & set("%?#\\ ")
+    return plain and _HOST.fullmatch(host.removesuffix(".")) is not None
+
+
 def _is_part(part: str) -> bool:
     return (
         len(part) <= PART_LIMIT_CHARACTERS

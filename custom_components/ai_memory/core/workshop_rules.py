@@ -4,8 +4,12 @@ Held by the manager and read by the operations of the workshop.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from .namespaces import ANY_OWNER, NamespaceRules
+
+CONTEXT_TOKENS_MINIMUM: Final = 500
+CONTEXT_TOKENS_MAXIMUM: Final = 32_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Final
 
 from ...core import Access, Caller, Filters, Memory, MemoryManager
 from ...core.models import LIVE
+from ...core.workshop_rules import CONTEXT_TOKENS_MAXIMUM
 from ..operation import Operation, required
 from ..parameters import Parameter, Values
 from ..replies import Reply
@@ -74,7 +75,7 @@ OPERATIONS: Final = (
             required(NAMESPACE),
             Parameter(name="task", description="what is about to be done", required=True),
             TOPICS,
-            replace(budget(PACKET_TOKENS), default=None),
+            replace(budget(PACKET_TOKENS), default=None, maximum=CONTEXT_TOKENS_MAXIMUM),
         ),
         access=Access.READ,
         handler=_project_context,
