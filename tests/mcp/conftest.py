@@ -4,16 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 import json
+from types import MappingProxyType
 from typing import Any, Final
 
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient
 from homeassistant.auth.models import Credentials
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.ai_memory.mcp.client_tokens import new_token, token_digest
 from custom_components.ai_memory.mcp.engine import JsonObject, JsonValue
 
 MCP: Final = "/api/ai_memory/mcp"
@@ -31,6 +34,7 @@ HOME_READING: Final = ["get_memory", "list_memories", "search_memory"]
 STATELESS: Final = "2026-07-28"
 
 type Json = dict[str, Any]
+type LetIn = Callable[..., Awaitable[Agent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,17 @@ class Agent:
         assert json.loads(result["content"][0]["text"]) == reply
         return reply
 
+    async def refusal(self, name: str, **arguments: JsonValue) -> Json:
+        """Call a tool that must refuse, and return what it says."""
+        result = await self.result("tools/call", {"name": name, "arguments": arguments})
+        assert result["isError"], result
+        said: Json = json.loads(result["content"][0]["text"])
+        return said
+
+    async def tools(self) -> set[str]:
+        """Return the names of the tools that it is offered."""
+        return {tool["name"] for tool in (await self.result("tools/list"))["tools"]}
+
 
 def request_body(method: str, params: JsonObject | None = None, request_id: object = 1) -> Json:
     """Return a request."""
@@ -115,6 +130,34 @@ def envelope(version: str = STATELESS) -> JsonObject:
 def _meta_of(params: JsonObject | None) -> JsonObject:
     meta = (params or {}).get("_meta", {})
     return meta if isinstance(meta, dict) else {}
+
+
+async def add_client(
+    hass: HomeAssistant, entry: MockConfigEntry, name: str, **settings: object
+) -> ConfigSubentry:
+    """Let a client in, as the flow does: to the workshop, without a proof unless one is given."""
+    data = {"name": name, "access": ["read", "write", "delete"], "home": False, "wings": []}
+    subentry = ConfigSubentry(
+        data=MappingProxyType(data | settings),
+        subentry_type="client",
+        title=name,
+        unique_id=None,
+    )
+    hass.config_entries.async_add_subentry(entry, subentry)
+    await hass.async_block_till_done()
+    return subentry
+
+
+@pytest.fixture
+def let_in(hass: HomeAssistant, loaded: MockConfigEntry, http: TestClient[Any, Any]) -> LetIn:
+    """Return how a test lets a client in with a token, and gets it as an agent."""
+
+    async def client(name: str, **settings: object) -> Agent:
+        token = new_token()
+        await add_client(hass, loaded, name, token_sha256=token_digest(token), **settings)
+        return Agent(http, token)
+
+    return client
 
 
 async def token_of(hass: HomeAssistant, user: MockUser) -> str:

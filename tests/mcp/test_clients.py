@@ -1,11 +1,9 @@
 """Clients that a person added: let in by their token or address, within their access and reach."""
 
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any, Final
 
 from aiohttp.test_utils import TestClient
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -13,24 +11,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.ai_memory.core import Caller, NewMemory, NotFoundError, Reach, Scope
 from custom_components.ai_memory.mcp.client_tokens import new_token, token_digest
 
-from .conftest import WORKSHOP_READING, Agent, Json, request_body
+from .conftest import WORKSHOP_READING, Agent, Json, add_client, request_body
 
 ANYWHERE: Final = Caller(source="test", reach=Reach(workshop=True))
-
-
-async def _added(
-    hass: HomeAssistant, entry: MockConfigEntry, name: str, **settings: object
-) -> ConfigSubentry:
-    data = {"name": name, "access": ["read", "write", "delete"], "home": False, "wings": []}
-    subentry = ConfigSubentry(
-        data=MappingProxyType(data | settings),
-        subentry_type="client",
-        title=name,
-        unique_id=None,
-    )
-    hass.config_entries.async_add_subentry(entry, subentry)
-    await hass.async_block_till_done()
-    return subentry
 
 
 async def _store(client: Agent, text: str) -> Json:
@@ -47,7 +30,7 @@ async def test_a_token_opens_until_it_is_revoked(
     token = new_token()
     laptop = Agent(http, token)
     assert (await laptop.send(request_body("ping"))).status == HTTPStatus.UNAUTHORIZED
-    subentry = await _added(hass, loaded, "laptop", token_sha256=token_digest(token))
+    subentry = await add_client(hass, loaded, "laptop", token_sha256=token_digest(token))
     assert await laptop.result("ping") == {}
     other = Agent(http, new_token())
     assert (await other.send(request_body("ping"))).status == HTTPStatus.UNAUTHORIZED
@@ -60,7 +43,7 @@ async def test_a_client_knows_only_the_wings_within_its_reach(
     hass: HomeAssistant, loaded: MockConfigEntry, http: TestClient[Any, Any]
 ) -> None:
     token = new_token()
-    await _added(hass, loaded, "laptop", token_sha256=token_digest(token))
+    await add_client(hass, loaded, "laptop", token_sha256=token_digest(token))
     home = NewMemory(content="The key is under the pot.", wing="household", scope=Scope.COMMON)
     stored = await loaded.runtime_data.manager.add(Caller(source="service"), home)
     laptop = Agent(http, token)
@@ -80,7 +63,7 @@ async def test_what_a_client_keeps_private_is_its_own_by_identity(
 ) -> None:
     token = new_token()
     # The name of a conversation agent opens nothing of that agent's.
-    subentry = await _added(
+    subentry = await add_client(
         hass, loaded, "conversation.home", token_sha256=token_digest(token), home=True
     )
     manager = loaded.runtime_data.manager
@@ -100,7 +83,7 @@ async def test_what_a_client_keeps_private_is_its_own_by_identity(
 async def test_an_address_reads_and_does_nothing_else(
     hass: HomeAssistant, loaded: MockConfigEntry, stranger: Agent
 ) -> None:
-    await _added(hass, loaded, "shelf", ip="127.0.0.0/8", access=["read", "write"])
+    await add_client(hass, loaded, "shelf", ip="127.0.0.0/8", access=["read", "write"])
     assert await stranger.result("ping") == {}
     names = [tool["name"] for tool in (await stranger.result("tools/list"))["tools"]]
     assert names == WORKSHOP_READING
@@ -116,7 +99,7 @@ async def test_a_client_that_listens_hears_nothing_of_the_home(
     hass: HomeAssistant, loaded: MockConfigEntry, http: TestClient[Any, Any]
 ) -> None:
     token = new_token()
-    await _added(hass, loaded, "laptop", token_sha256=token_digest(token))
+    await add_client(hass, loaded, "laptop", token_sha256=token_digest(token))
     door = loaded.runtime_data.door
     heard: list[object] = []
     manager = loaded.runtime_data.manager

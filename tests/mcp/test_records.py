@@ -39,13 +39,6 @@ async def _bootstrap(agent: Agent, **arguments: Any) -> Json:
     return told
 
 
-async def _refused(agent: Agent, name: str, **arguments: Any) -> Json:
-    result = await agent.result("tools/call", {"name": name, "arguments": arguments})
-    assert result["isError"], result
-    refusal: Json = json.loads(result["content"][0]["text"])
-    return refusal
-
-
 async def test_a_session_from_its_beginning_to_its_end(agent: Agent) -> None:
     remote = "https://github.com/Acme/Tool.git"
     assert (await agent.tool("memory_namespace", remote=remote)) == {"namespace": REPOSITORY}
@@ -106,7 +99,7 @@ async def test_two_clients_cannot_both_change_one_revision(agent: Agent) -> None
     record = await _store(agent, "The cache lives for an hour")
     first = {"id": record["id"], "revision": 1, "changes": {"content": "The cache lives a day."}}
     await agent.tool("memory_update", **first)
-    refusal = await _refused(agent, "memory_update", **first)
+    refusal = await agent.refusal("memory_update", **first)
     assert refusal["error_key"] == "revision_conflict"
     assert refusal["revision"] == 2
     assert refusal["current"]["content"] == "The cache lives a day."
@@ -134,7 +127,7 @@ async def test_a_close_that_is_repeated_happens_once(agent: Agent) -> None:
     close = {"namespace": REPOSITORY, "summary": "Nothing new.", "op_id": "close-0001"}
     assert (await agent.tool("memory_session_close", **close))["replayed"] is False
     assert (await agent.tool("memory_session_close", **close))["replayed"] is True
-    refusal = await _refused(agent, "memory_session_close", **(close | {"summary": "Else."}))
+    refusal = await agent.refusal("memory_session_close", **(close | {"summary": "Else."}))
     assert refusal["error_key"] == "receipt_mismatch"
 
 
@@ -159,7 +152,7 @@ async def test_notes_not_to_be_stored_are_refused_and_the_close_goes_on(agent: A
 )
 async def test_a_wrong_change_is_refused(agent: Agent, changes: Json, key: str) -> None:
     record = await _store(agent, "Tests run in random order")
-    refusal = await _refused(agent, "memory_update", id=record["id"], revision=1, changes=changes)
+    refusal = await agent.refusal("memory_update", id=record["id"], revision=1, changes=changes)
     assert refusal["error_key"] == key
     (read,) = (await agent.tool("memory_get", ids=[record["id"]]))["records"]
     assert read["revision"] == 1
@@ -167,8 +160,7 @@ async def test_a_wrong_change_is_refused(agent: Agent, changes: Json, key: str) 
 
 async def test_a_secret_is_refused_by_name_of_its_pattern(agent: Agent) -> None:
     secret = "ghp_" + "a1B2" * 9
-    refusal = await _refused(
-        agent,
+    refusal = await agent.refusal(
         "memory_store",
         namespace=REPOSITORY,
         type="procedure",

@@ -91,4 +91,10 @@ async def test_replies_fit_the_schemas_that_were_promised(agent: Agent) -> None:
     await check("memory_forget", id=record_id, hard=True)
     assert (await check("memory_import", text=exported["text"]))["added"] == 1
     await check("memory_session_close", summary="Looked at lamps.", **place)
+    linked = await check("memory_link", project="projects/lamps", **place)
+    assert (await check("memory_links", **place))["count"] == 1
+    await check("memory_unlink", id=linked["tunnel"]["id"])
+    await check("memory_make_hub", **place)
+    renamed = await check("memory_rename_owner", **{"from": "github/acme/", "to": "github/ann/"})
+    assert renamed["wings"] == ["github/ann/tool"]
     assert promised.keys() - checked == {"memory_bootstrap"}

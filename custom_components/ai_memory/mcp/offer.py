@@ -47,7 +47,7 @@ from .engine import (
 from .prompts import PROMPTS, filled_in
 from .refusals import refusal_body
 from .schemas import ANY_REPLY, REPLY_SCHEMAS, input_schema
-from .tools import HOME_TOOLS, WORKSHOP_TOOLS
+from .tools import ADMINISTRATION_TOOLS, HOME_TOOLS, WORKSHOP_TOOLS
 
 INSTRUCTIONS: Final = (
     "The memory of this home and of the agents that work for it. Search it before you ask or guess"
@@ -67,7 +67,8 @@ class MemoryOffer:
     def __init__(self, manager: MemoryManager, version: str) -> None:
         """Describe the tools once; nothing of a client is kept."""
         self._manager = manager
-        self._publications = {one.name: one for one in (*WORKSHOP_TOOLS, *HOME_TOOLS)}
+        published = (*WORKSHOP_TOOLS, *ADMINISTRATION_TOOLS, *HOME_TOOLS)
+        self._publications = {one.name: one for one in published}
         self._tools = {name: tool_of(one) for name, one in self._publications.items()}
         self._about = About(
             name=DOMAIN,
@@ -88,7 +89,7 @@ class MemoryOffer:
         return [
             self._tools[one.name]
             for one in self._publications.values()
-            if one.operation.access in client.access and _exists(one, client)
+            if one.needed <= client.access and _exists(one, client)
         ]
 
     async def run(self, client: Client, name: str, arguments: JsonObject) -> Reply:
@@ -96,9 +97,8 @@ class MemoryOffer:
         publication = self._publications.get(name)
         if publication is None or not _exists(publication, client):
             raise UnknownError(f"There is no tool {name!r}")
-        access = publication.operation.access
-        if access not in client.access:
-            raise AccessMissingError(access.value)
+        for access in sorted(publication.needed):
+            self._need(client, access)
         known = {parameter.name for parameter in publication.parameters()}
         for unknown in arguments.keys() - known:
             # What is passed over in silence would look as if it had been stored.

@@ -169,6 +169,17 @@ _ANCHOR: Final = _object(
         "room": _TEXT,
     }
 )
+_TUNNEL: Final = _object(
+    {
+        "id": _TEXT,
+        "kind": _TEXT,
+        "state": _TEXT,
+        "from": {"type": "object"},
+        "to": {"type": ["object", "null"]},
+        "reason": _TEXT,
+        "created": _TIME,
+    }
+)
 _ENTRY: Final = _object({"id": _TEXT, "type": _TEXT, "title": _TEXT})
 
 
@@ -222,6 +233,11 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "report_anchors": _object(
         {"reported": _COUNT, "changed": _list(_TEXT), "unknown": _list(_TEXT)}
     ),
+    "tunnels": _object({"tunnels": _list(_TUNNEL), "count": _COUNT, "total": _COUNT}),
+    "connect": _object({"result": _one_of("connected"), "tunnel": _TUNNEL}),
+    "make_hub": _object({"result": _one_of("connected"), "tunnel": _TUNNEL}),
+    "disconnect": _object({"result": _one_of("disconnected"), "tunnel": _TUNNEL}),
+    "rename_owner": _object({"result": _one_of("renamed", "unchanged"), "wings": _list(_TEXT)}),
     "sweep_anchors": _object(
         {
             "at": _TIME,

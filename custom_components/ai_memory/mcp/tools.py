@@ -1,10 +1,12 @@
 """Which operations of the catalogue this door publishes, under which names and bounds.
 
-Every client is offered the tools of the workshop; those of the home only a client that may see it.
+Every client is offered the tools of the workshop; those of the home only a client that may see it,
+and those that arrange the workshop only one that administers.
 """
 
 from typing import Final
 
+from ..core import Access
 from ..operations import Narrowing, Publication
 from ..operations.workshop import OPERATIONS
 
@@ -48,6 +50,36 @@ WORKSHOP_TOOLS: Final = (
         offered=("text", "format", "wing", "dry_run"),
         renamed=_OF_RECORDS,
     ),
+)
+ADMINISTRATION_TOOLS: Final = (
+    Publication(
+        name="memory_links",
+        operation_name="tunnels",
+        offered=("wing",),
+        renamed=_OF_RECORDS,
+        demanded=Access.ADMIN,
+    ),
+    Publication(
+        name="memory_link",
+        operation_name="connect",
+        offered=("wing", "to_wing", "reason"),
+        renamed={"wing": "namespace", "to_wing": "project"},
+        demanded=Access.ADMIN,
+    ),
+    Publication(
+        name="memory_make_hub",
+        operation_name="make_hub",
+        offered=("wing",),
+        renamed=_OF_RECORDS,
+    ),
+    Publication(
+        name="memory_unlink",
+        operation_name="disconnect",
+        offered=("tunnel_id",),
+        renamed={"tunnel_id": "id"},
+        demanded=Access.ADMIN,
+    ),
+    Publication(name="memory_rename_owner", operation_name="rename_owner", offered=("from", "to")),
 )
 HOME_TOOLS: Final = (
     Publication(

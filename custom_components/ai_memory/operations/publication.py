@@ -7,7 +7,7 @@ Errors speak of a field by the name the door gave it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..core import AiMemoryError, Caller, MemoryManager
+from ..core import Access, AiMemoryError, Caller, MemoryManager
 from .catalogue import CATALOGUE, run
 from .operation import Operation
 from .parameters import Arguments, Parameter, Value, parse_arguments
@@ -39,7 +39,8 @@ class Publication:
     """One operation as a door publishes it.
 
     ``offered`` are the operation's own parameter names, in order; ``renamed`` maps some of them to
-    the door's; ``narrowed`` sets stricter terms; ``fixed`` is always passed.
+    the door's; ``narrowed`` sets stricter terms; ``fixed`` is always passed; ``demanded`` is an
+    access that the door wants beside the operation's.
     """
 
     name: str
@@ -48,11 +49,17 @@ class Publication:
     renamed: Mapping[str, str] = field(default_factory=dict)
     narrowed: Mapping[str, Narrowing] = field(default_factory=dict)
     fixed: Mapping[str, Value] = field(default_factory=dict)
+    demanded: Access | None = None
 
     @property
     def operation(self) -> Operation:
         """The operation in the catalogue."""
         return CATALOGUE[self.operation_name]
+
+    @property
+    def needed(self) -> frozenset[Access]:
+        """What a caller of this door must be allowed."""
+        return frozenset({self.operation.access, self.demanded or self.operation.access})
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters as the door shows them."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from ...core import (
     Access,
+    AccessDeniedError,
     Caller,
     InvalidInputError,
     MemoryChanges,
@@ -187,6 +188,9 @@ async def _summary(manager: MemoryManager, caller: Caller, values: Values) -> Ad
     )
     # Prepared in any case: what cannot be stored is refused whether or not it would be.
     prepared = await manager.prepare(caller, new)
+    wing = prepared.new.wing or ""
+    if not caller.reach.admits(wing):
+        raise AccessDeniedError("wing_not_allowed", wing=wing)
     return prepared if manager.workshop.summary_candidates else None
 
 
