@@ -166,7 +166,7 @@ def _verify_texts(result: Result, flow: str) -> None:
     texts = STRINGS[flow]
     if result["type"] is FlowResultType.FORM:
         step = texts["step"][result["step_id"]]
-        assert set(_fields(result)) <= set(step["data"])
+        assert set(_fields(result)) <= set(step["data"]) | set(step.get("sections", ()))
         assert set(result["errors"].values()) <= set(texts["error"])
     elif result["type"] is FlowResultType.ABORT:
         assert result["reason"] in texts["abort"]
@@ -510,6 +510,11 @@ async def test_the_options_lead_to_another_engine_and_reload_once(
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
         "anchor_sweep_hours": 6,
+        "workshop": {
+            "context_budget_tokens": 4000,
+            "hard_context_limit_tokens": 8000,
+            "summary_candidates": False,
+        },
     } | ({"assist_tools": True} if HAS_LLM_PLATFORM else {})
     assert loaded.runtime_data.manager.engine_name == "ollama"
 
@@ -544,6 +549,7 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
         "anchor_sweep_hours": 6,
+        "workshop": {},
     }
     wanted: dict[str, Any] = {
         "max_entries": 1000,
@@ -577,6 +583,11 @@ async def test_the_options_of_a_server_that_is_down_can_be_changed(hass: HomeAss
         "administrator_access": ["read", "write", "delete", "export", "admin"],
         "user_access": [],
         "anchor_sweep_hours": 6,
+        "workshop": {
+            "context_budget_tokens": 4000,
+            "hard_context_limit_tokens": 8000,
+            "summary_candidates": False,
+        },
     }
     assert entry.runtime_data.manager.floor.value == 0.4
     assert entry.data["remote_url"] == NOBODY

@@ -143,6 +143,20 @@ _COUNTED: Final[Mapping[str, int]] = MappingProxyType(
     }
 )
 """Options that are a whole number from 1 on, with their maximums."""
+_RANGES: Final[Mapping[str, tuple[float, float, str]]] = MappingProxyType(
+    {
+        CONF_EMBED_TIMEOUT: (
+            EMBED_TIMEOUT_MINIMUM_SECONDS,
+            EMBED_TIMEOUT_MAXIMUM_SECONDS,
+            "embed_timeout_out_of_range",
+        ),
+        CONF_SIMILARITY_FLOOR: (0, 1, "similarity_floor_out_of_range"),
+        CONF_STANDING_TOKENS: (0, STANDING_TOKENS_MAXIMUM, "standing_tokens_out_of_range"),
+        CONF_RETENTION_DAYS: (0, RETENTION_DAYS_MAXIMUM, "retention_out_of_range"),
+        **{name: (1, most, "layer_rule_out_of_range") for name, most in _COUNTED.items()},
+    }
+)
+"""The least and the most of each number in the options, and what is said otherwise."""
 _OF_THE_MODEL: Final = (*_INSTRUCTIONS, CONF_SIMILARITY_FLOOR)
 
 _MAX_ENTRIES: Final = NumberSelector(NumberSelectorConfig(mode=NumberSelectorMode.BOX, step=1))
@@ -610,21 +624,11 @@ def _checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     wanted = user_input[CONF_MAX_ENTRIES]
     if not MAX_ENTRIES_MINIMUM <= wanted <= MAX_ENTRIES_MAXIMUM or wanted != int(wanted):
         errors[CONF_MAX_ENTRIES] = "max_entries_out_of_range"
-    seconds = user_input.get(CONF_EMBED_TIMEOUT, DEFAULT_QUERY_TIMEOUT_SECONDS)
-    if not EMBED_TIMEOUT_MINIMUM_SECONDS <= seconds <= EMBED_TIMEOUT_MAXIMUM_SECONDS:
-        errors[CONF_EMBED_TIMEOUT] = "embed_timeout_out_of_range"
-    if not 0 <= user_input.get(CONF_SIMILARITY_FLOOR, 0) <= 1:
-        errors[CONF_SIMILARITY_FLOOR] = "similarity_floor_out_of_range"
-    if error := wrong_identity(user_input.get(CONF_IDENTITY, "")):
-        errors[CONF_IDENTITY] = error
-    tokens = user_input.get(CONF_STANDING_TOKENS, DEFAULT_STANDING_TOKENS)
-    if not 0 <= tokens <= STANDING_TOKENS_MAXIMUM:
-        errors[CONF_STANDING_TOKENS] = "standing_tokens_out_of_range"
-    for name, most in _COUNTED.items():
-        if not 1 <= user_input.get(name, 1) <= most:
-            errors[name] = "layer_rule_out_of_range"
-    if not 0 <= user_input.get(CONF_RETENTION_DAYS, 0) <= RETENTION_DAYS_MAXIMUM:
-        errors[CONF_RETENTION_DAYS] = "retention_out_of_range"
+    for name, (least, most, error) in _RANGES.items():
+        if not least <= user_input.get(name, least) <= most:
+            errors[name] = error
+    if identity_error := wrong_identity(user_input.get(CONF_IDENTITY, "")):
+        errors[CONF_IDENTITY] = identity_error
     sections = {}
     if CONF_WORKSHOP in user_input:
         sections[CONF_WORKSHOP], wrong = checked_workshop(user_input[CONF_WORKSHOP])
