@@ -383,6 +383,27 @@ def test_writes_while_rows_are_built_win_over_what_was_loaded(store: Store, buil
     )
 
 
+@pytest.mark.parametrize("built", MIXED)
+def test_a_block_of_which_everything_was_written_meanwhile_is_taken(
+    store: Store, built: str
+) -> None:
+    made = _numbered(_vectors(3))
+    index = _filled(store, "exact", made)
+    rows = store.rows(built)
+    index.begin(rows, visible=False)
+    blocks = list(rows.blocks_of(vectors.load(store.path, FINGERPRINT)))
+    changed = {sequence: _query(sequence) for sequence in made}
+    store.write(changed)
+    for sequence, vector in changed.items():
+        index.put(sequence, vector)
+    for loaded in blocks:
+        index.adopt(loaded)
+    index.finish()
+    assert len(index) == len(made)
+    first = next(iter(made))
+    assert index.cosines(_query(first), [first]) == pytest.approx({first: 1.0}, abs=1e-6)
+
+
 def test_what_is_built_can_be_abandoned(store: Store) -> None:
     index = _filled(store, "exact", _numbered(_vectors(10)))
     index.begin(store.rows("packed"), visible=False)

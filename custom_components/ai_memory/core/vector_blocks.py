@@ -168,7 +168,8 @@ class _SlotMap:
         """Note the slots of memories in order of sequence, page by page."""
         numbers = sequences >> _PAGE_BITS
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-        for start, end in zip(starts, [*starts[1:], len(numbers)], strict=True):
+        ends = np.flatnonzero(np.diff(numbers, append=-1)) + 1
+        for start, end in zip(starts, ends, strict=True):
             page = self._page(int(numbers[start]))
             page[sequences[start:end] % _PAGE_SEQUENCES] = slots[start:end] + 1
 
