@@ -24,7 +24,11 @@ SENTENCE = "What is the garage code?"
 
 
 @pytest.fixture(autouse=True)
-async def _conversation(hass: HomeAssistant, loaded: MockConfigEntry) -> None:
+async def _conversation(
+    hass: HomeAssistant, loaded: MockConfigEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A busy machine may take longer than a person should have to wait.
+    monkeypatch.setattr("custom_components.ai_memory.core.recall.RECALL_SECONDS", 20)
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
     await hass.services.async_call(DOMAIN, "add_memory", {"text": FACT}, blocking=True)

@@ -33,6 +33,12 @@ PROFILE = Profile("", 400)
 SENTENCE = "The bins go out on Monday"
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take longer than a person should have to wait."""
+    monkeypatch.setattr("custom_components.ai_memory.core.recall.RECALL_SECONDS", 20)
+
+
 async def _add(
     memory: MemoryManager,
     caller: Caller,
@@ -52,6 +58,7 @@ def _recalled(text: str) -> list[str]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.usefixtures("patient")
 async def test_what_is_alike_is_recalled_and_at_most_three(
     memory: MemoryManager, anna: Caller
 ) -> None:
@@ -70,6 +77,7 @@ async def test_words_alone_are_not_enough(memory: MemoryManager, anna: Caller) -
     assert await memory.recall(anna, "bins", PROFILE) == ""
 
 
+@pytest.mark.usefixtures("patient")
 async def test_what_stands_in_the_prompt_is_not_told_twice(
     memory: MemoryManager, anna: Caller
 ) -> None:
@@ -84,6 +92,7 @@ async def test_what_stands_in_the_prompt_is_not_told_twice(
     assert len(_recalled(await memory.recall(anna, SENTENCE, Profile("", 0)))) == 3
 
 
+@pytest.mark.usefixtures("patient")
 async def test_only_what_the_caller_may_see_is_recalled(
     memory: MemoryManager, anna: Caller
 ) -> None:
@@ -98,6 +107,7 @@ async def test_only_what_the_caller_may_see_is_recalled(
         assert await memory.recall(other, SENTENCE, PROFILE) == ""
 
 
+@pytest.mark.usefixtures("patient")
 async def test_being_recalled_counts_as_no_use_and_the_archive_stays_closed(
     memory: MemoryManager, anna: Caller
 ) -> None:
@@ -110,6 +120,7 @@ async def test_being_recalled_counts_as_no_use_and_the_archive_stays_closed(
     assert (await memory.get(anna, used)).access_count == 0
 
 
+@pytest.mark.usefixtures("patient")
 async def test_the_text_is_bounded_and_each_memory_on_one_line(
     memory: MemoryManager, anna: Caller
 ) -> None:
