@@ -19,6 +19,7 @@ if "homeassistant" not in sys.modules:
 
 from custom_components.ai_memory.const import DATABASE_FILE_NAME
 from custom_components.ai_memory.core import (
+    Access,
     Action,
     AddResult,
     Caller,
@@ -28,6 +29,7 @@ from custom_components.ai_memory.core import (
     Memory,
     MemoryManager,
     NewMemory,
+    Reach,
     Scope,
     SearchResult,
     memories,
@@ -36,11 +38,15 @@ from custom_components.ai_memory.core import (
     vectors,
 )
 from custom_components.ai_memory.core.exact_vectors import ExactVectors
+from custom_components.ai_memory.core.fulltext import indexed_text
 from custom_components.ai_memory.core.packed_vectors import PackedVectors
 from custom_components.ai_memory.core.restatement import restatement_digest
+from custom_components.ai_memory.core.schema import FULL_TEXT_TABLES
 from custom_components.ai_memory.core.sign_bits import SignBits
+from custom_components.ai_memory.core.text_folding import fold
 from custom_components.ai_memory.core.vector_index import Rows, VectorIndex, VisibleSet
 from custom_components.ai_memory.core.visibility import SqlValue
+from custom_components.ai_memory.core.workshop_rules import WorkshopRules
 from custom_components.ai_memory.embedding import (
     DEFAULT_ENGINE,
     EmbeddingEngine,
@@ -50,10 +56,14 @@ from custom_components.ai_memory.embedding import (
     create_engine,
 )
 from custom_components.ai_memory.embedding.ranking import RankingProfile, ranking_of
+from custom_components.ai_memory.operations import CATALOGUE, run
 
 __all__ = [
+    "CATALOGUE",
     "DATABASE_FILE_NAME",
     "DEFAULT_ENGINE",
+    "FULL_TEXT_TABLES",
+    "Access",
     "Action",
     "AddResult",
     "Caller",
@@ -69,6 +79,7 @@ __all__ = [
     "NewMemory",
     "PackedVectors",
     "RankingProfile",
+    "Reach",
     "Rows",
     "Scope",
     "SearchResult",
@@ -77,11 +88,15 @@ __all__ = [
     "TextKind",
     "VectorIndex",
     "VisibleSet",
+    "WorkshopRules",
     "create_engine",
+    "fold",
+    "indexed_text",
     "memories",
     "palace",
     "ranking_of",
     "restatement_digest",
+    "run",
     "similar",
     "vectors",
 ]
