@@ -40,6 +40,7 @@ _REFUSED: Final[Mapping[type[Exception], tuple[HTTPStatus, str]]] = MappingProxy
 """Status and key of what is refused before the memory is asked."""
 
 type Work = Callable[[Door, Client], Awaitable[JsonObject]]
+type Enter = Callable[[web.Request], Awaitable[tuple[Door, Client]]]
 
 
 class ToolView(HomeAssistantView):
@@ -51,13 +52,7 @@ class ToolView(HomeAssistantView):
 
     async def post(self, request: web.Request, name: str) -> web.Response:
         """Run the tool with the arguments in the body."""
-
-        async def work(door: Door, client: Client) -> JsonObject:
-            check_form(request)
-            arguments = await _read_arguments(await read_body(request))
-            return await door.offer.run(client, name, arguments)
-
-        return await answer(request, work)
+        return await run_tool(request, name)
 
 
 class OpenApiView(HomeAssistantView):
@@ -105,10 +100,21 @@ class HealthView(HomeAssistantView):
         return await answer(request, work)
 
 
-async def answer(request: web.Request, work: Work) -> web.Response:
+async def run_tool(request: web.Request, name: str, enter: Enter = let_in) -> web.Response:
+    """Run a tool for whoever is let in; ``enter`` knows who is."""
+
+    async def work(door: Door, client: Client) -> JsonObject:
+        check_form(request)
+        arguments = await _read_arguments(await read_body(request))
+        return await door.offer.run(client, name, arguments)
+
+    return await answer(request, work, enter)
+
+
+async def answer(request: web.Request, work: Work, enter: Enter = let_in) -> web.Response:
     """Let a client in, do the work within its limits and return its outcome as JSON."""
     try:
-        door, client = await let_in(request)
+        door, client = await enter(request)
         async with door.limits.present(client.key) as share, share.running:
             return _json(await work(door, client))
     except (RequestRefusedError, TooManyRequestsError) as err:
