@@ -6,6 +6,7 @@ the manager, which makes what is missing whenever it opens a file. Texts are the
 dimension, so ``fill_texts`` runs once per number of memories.
 """
 
+from collections.abc import Sequence
 from itertools import batched
 from pathlib import Path
 from typing import Final
@@ -42,8 +43,13 @@ _TRANSACTION_MEMORIES: Final = 5_000
 type _MemoryChange = tuple[Memory | None, Memory | None]
 
 
-async def fill_texts(path: Path, household: Household, count: int) -> None:
-    """Make a file with the first memories of a household, without vectors."""
+async def fill_texts(
+    path: Path, household: Household, count: int, owners: Sequence[Caller | None] = _OWNERS
+) -> None:
+    """Make a file with the first memories of a household, without vectors.
+
+    The owners take turns; what has none is common.
+    """
     database = Database(path)
     await database.open()
     try:
@@ -58,16 +64,18 @@ async def fill_texts(path: Path, household: Household, count: int) -> None:
                     if (place := household.place(number)) not in rooms:
                         ensured = await palace.ensure_place(connection, *place, now_ms)
                         rooms[place] = ensured.room_id
-                    values = _values(household, number, now_ms) | {"room_id": rooms[place]}
+                    values = _values(household, number, now_ms, owners[number % len(owners)])
+                    values["room_id"] = rooms[place]
                     added.append((None, await memories.insert(connection, values)))
                 await memories.audit(connection, ANNA, Action.ADDED, _FIRST_MOMENT_MS, added)
     finally:
         await database.close()
 
 
-def _values(household: Household, number: int, now_ms: int) -> dict[str, SqlValue]:
+def _values(
+    household: Household, number: int, now_ms: int, owner: Caller | None
+) -> dict[str, SqlValue]:
     content = household.content(number)
-    owner = _OWNERS[number % len(_OWNERS)]
     return {
         "id": ulid_at_time(now_ms / 1000),
         "content": content,

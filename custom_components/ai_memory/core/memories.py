@@ -267,16 +267,20 @@ async def with_prefix(
 
 
 async def neighbours(
-    connection: aiosqlite.Connection, clause: Clause, memory_id: str, first: str, last: str
-) -> list[str]:
-    """Return the ids next to one, between ``first`` and ``last``, that the clause admits."""
-    before = (
-        f"SELECT max(m.id) FROM memories m WHERE m.id >= :first AND m.id < :id AND {clause.sql}"
-    )
-    after = f"SELECT min(m.id) FROM memories m WHERE m.id > :id AND m.id <= :last AND {clause.sql}"
-    parameters = clause.parameters | {"id": memory_id, "first": first, "last": last}
-    rows = await connection.execute_fetchall(f"{before} UNION ALL {after}", parameters)
-    return [memory_id for (memory_id,) in rows if memory_id is not None]
+    connection: aiosqlite.Connection, clause: Clause, ids: Sequence[str], alike: int
+) -> dict[str, list[str]]:
+    """Return the ids next to each, of those that begin ``alike`` and that the clause admits."""
+    before = "m.id >= substr(wanted.value, 1, :alike) AND m.id < wanted.value"
+    after = "m.id > wanted.value AND m.id < substr(wanted.value, 1, :alike) || '~'"
+    sql = f"""
+        SELECT wanted.value,
+            (SELECT max(m.id) FROM memories m WHERE {before} AND {clause.sql}),
+            (SELECT min(m.id) FROM memories m WHERE {after} AND {clause.sql})
+        FROM json_each(:ids) wanted
+    """
+    parameters = clause.parameters | {"ids": json.dumps(ids), "alike": alike}
+    rows = await connection.execute_fetchall(sql, parameters)
+    return {str(one): [str(other) for other in others if other] for one, *others in rows}
 
 
 async def visible_sequences(

@@ -7,14 +7,12 @@ see only, so that it tells nothing about anything else.
 from collections.abc import Iterable
 from typing import Final
 
-import aiosqlite
-
 from . import memories
 from .database import Database
 from .errors import InvalidInputError, NotFoundError
 from .models import KEPT, Caller, Filters, Memory, Status
 from .text_input import check_id
-from .visibility import Clause, visible_to
+from .visibility import visible_to
 
 SHORTEST_CHARACTERS: Final = 8
 
@@ -35,7 +33,11 @@ class MemoryIds:
         """
         clause = visible_to(caller, Filters(statuses=KEPT))
         async with self._database.reading() as connection:
-            return {one: await _shortened(connection, clause, one) for one in ids}
+            near = await memories.neighbours(connection, clause, [*ids], SHORTEST_CHARACTERS)
+        return {
+            one: one[: max([SHORTEST_CHARACTERS, *(_shared(one, other) + 1 for other in others)])]
+            for one, others in near.items()
+        }
 
     async def find(
         self, caller: Caller, prefix: str, statuses: tuple[Status, ...] = KEPT
@@ -55,15 +57,6 @@ class MemoryIds:
         if len(found) > 1:
             raise InvalidInputError("ambiguous_id", id=prefix)
         return found[0]
-
-
-async def _shortened(connection: aiosqlite.Connection, clause: Clause, memory_id: str) -> str:
-    first = memory_id[:SHORTEST_CHARACTERS]
-    neighbours = await memories.neighbours(
-        connection, clause, memory_id, first, first + _AFTER_ANY_ID
-    )
-    shared = max((_shared(memory_id, other) for other in neighbours), default=0)
-    return memory_id[: max(SHORTEST_CHARACTERS, shared + 1)]
 
 
 def _shared(one: str, other: str) -> int:

@@ -33,7 +33,7 @@ from .budget import (
 from .records import excerpt, index_entry, record, title_of
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
-INDEXED_A_WING: Final = 100
+INDEXED_A_WING: Final = 40
 """How many of a wing's records an index looks at; a budget holds far fewer."""
 GET_MAXIMUM: Final = 50
 SEARCH_LIMIT_DEFAULT: Final = 8
