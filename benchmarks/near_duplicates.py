@@ -9,6 +9,10 @@ many as possible meet. No memory of either set repeats another with a new code, 
 ``changed_fact`` question asks for; what it was before stands in the line above. ``named`` counts
 all that came with a similar memory, ``right`` the changed facts where that was the earlier one.
 ``--size`` adds how long the look-up takes in a synthetic memory of that many.
+
+Measured: of the 369 memories of the household none is superseded and 32 come with a similar one,
+among them 16 of the 21 changed facts; of 3 435 turns of LoCoMo none is superseded and 242 come with
+a similar one. The look-up takes 1.0 ms (p50) to 1.6 ms (p95) at 100 000 memories on an idle machine.
 """
 
 import argparse
