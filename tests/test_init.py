@@ -34,6 +34,10 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
     assert set(hass.services.async_services_for_domain(DOMAIN)) == {
         "accept_tunnel",
         "about_me",
+        "corroborate_memory",
+        "forget_memory",
+        "memory_history",
+        "restore_memory",
         "add_memory",
         "connect_places",
         "delete_memory",

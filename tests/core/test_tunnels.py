@@ -345,9 +345,9 @@ async def test_links_and_hubs_follow_a_renamed_owner(memory: MemoryManager) -> N
         ("projects/one", "projects/two", "invalid_link"),
         ("github/acme/tool", "github/acme/site", "invalid_link"),
         ("global", "projects/one", "invalid_link"),
-        ("household", "projects/one", "invalid_link"),
+        ("household", "projects/one", "invalid_namespace"),
         ("topics/sql", None, "invalid_link"),
-        ("a b", None, "invalid_name"),
+        ("a b", None, "invalid_namespace"),
     ],
 )
 async def test_only_repositories_are_linked_and_only_to_projects(
