@@ -51,6 +51,7 @@ class TunnelRow:
     """A tunnel by row, for those who need no names."""
 
     id: str
+    kind: TunnelKind
     state: TunnelState
     start: End
     end: End | None
@@ -61,7 +62,7 @@ class TunnelRow:
         return frozenset((self.start, self.end))
 
 
-_ROWS: Final = "SELECT id, state, from_wing, from_room, to_wing, to_room FROM tunnels"
+_ROWS: Final = "SELECT id, kind, state, from_wing, from_room, to_wing, to_room FROM tunnels"
 _MOVE_ENDS: Final = """
     UPDATE tunnels SET from_wing = :from_wing, from_room = :from_room, to_wing = :to_wing,
         to_room = :to_room
@@ -98,6 +99,7 @@ async def touching(connection: aiosqlite.Connection, wings: Collection[int]) -> 
 
 def _row(  # noqa: PLR0917 - the columns of a row
     id_: str,
+    kind: str,
     state: str,
     from_wing: int,
     from_room: int | None,
@@ -105,7 +107,8 @@ def _row(  # noqa: PLR0917 - the columns of a row
     to_room: int | None,
 ) -> TunnelRow:
     end = None if to_wing is None else End(to_wing, to_room)
-    return TunnelRow(id_, TunnelState(state), End(from_wing, from_room), end)
+    start = End(from_wing, from_room)
+    return TunnelRow(id_, TunnelKind(kind), TunnelState(state), start, end)
 
 
 async def repoint(

@@ -24,6 +24,7 @@ from .tunnel_rows import (
     is_repository,
     touching,
 )
+from .tunnels import is_known
 
 ROOMS_BEYOND: Final = 500
 """How many rooms beyond its tunnels a search looks into."""
@@ -53,15 +54,19 @@ async def beyond(
 ) -> dict[tuple[str, str], Beyond]:
     """Return the rooms one tunnel away from where a search looks, by wing and room.
 
-    What lies there is decided by ``visibility`` as anywhere else.
+    What lies there is decided by ``visibility`` as anywhere else; that a tunnel begins here is told
+    to those who know of this end.
     """
     near = await _near(connection, caller, filters)
     rows = [row for row in await touching(connection, near.wings) if row.state is TunnelState.OPEN]
     found: dict[tuple[str, str], Beyond] = {}
     for row in rows:
         for here, there in ((row.start, row.end), (row.end, row.start)):
-            if here is None or (via := near.named(here)) is None:
+            if here is None or (place := near.named(here)) is None:
                 continue
+            if not await is_known(connection, caller, row.kind, place):
+                continue
+            via = place.told
             for room_id, room, wing in await _rooms_at(connection, there):
                 admitted = caller.reach.admits(wing) and room_id not in near.rooms
                 if admitted and len(found) < ROOMS_BEYOND:
@@ -78,11 +83,11 @@ class _Near:
     whole: Mapping[int, str]
     """The wings whose own tunnels count, by name."""
 
-    def named(self, end: End) -> str | None:
+    def named(self, end: End) -> PlaceName | None:
         """Return the name of an end that is here, None for one that is not."""
-        if end.room is None:
-            return self.whole.get(end.wing)
-        return self.rooms[end.room].told if end.room in self.rooms else None
+        if end.room is not None:
+            return self.rooms.get(end.room)
+        return PlaceName(self.whole[end.wing]) if end.wing in self.whole else None
 
 
 async def _near(connection: aiosqlite.Connection, caller: Caller, filters: Filters) -> _Near:

@@ -221,15 +221,16 @@ async def _known(
         end = None if to_wing is None else PlaceName(to_wing, to_room)
         for place in (start, end):
             if place is not None and place not in known:
-                known[place] = await _is_known(connection, caller, TunnelKind(kind), place)
+                known[place] = await is_known(connection, caller, TunnelKind(kind), place)
         if all(place is None or known[place] for place in (start, end)):
             found.append(Tunnel(id_, TunnelKind(kind), TunnelState(state), start, end, *told))
     return found
 
 
-async def _is_known(
+async def is_known(
     connection: aiosqlite.Connection, caller: Caller, kind: TunnelKind, place: PlaceName
 ) -> bool:
+    """Return whether the caller knows of a place at the end of a tunnel of some kind."""
     if kind is not TunnelKind.TUNNEL:
         # An administrator named it, whatever lies there.
         return caller.reach.admits(place.wing)

@@ -1,0 +1,1 @@
+"""Who may see, change and count what: every operation at every door, for every kind of caller."""

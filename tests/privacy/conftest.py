@@ -1,0 +1,54 @@
+"""Worlds on real files, with a clock that never shows the same moment twice."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from custom_components.ai_memory.core import Database, MemoryManager, manager as manager_module
+from custom_components.ai_memory.embedding import EngineSettings, create_engine
+
+type Open = Callable[[str], Awaitable[MemoryManager]]
+
+
+class TickingClock:
+    """A clock that moves on each time it is read, so that everything has an order."""
+
+    def __init__(self) -> None:
+        """Start on a winter morning."""
+        self._now = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        """Return the next moment."""
+        self._now += timedelta(milliseconds=1)
+        return self._now
+
+
+@pytest.fixture(autouse=True)
+def _uses_are_written_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write uses only where an operation does, and not by the time that passes."""
+    monkeypatch.setattr(manager_module, "FLUSH_SECONDS", 3_600.0)
+
+
+@pytest.fixture
+async def open_world(tmp_path: Path) -> AsyncGenerator[Open]:
+    """Return a function that opens an empty memory; all are closed at the end."""
+    opened: list[MemoryManager] = []
+
+    async def open_one(name: str) -> MemoryManager:
+        folder = tmp_path / name
+        folder.mkdir()
+        manager = MemoryManager(
+            Database(folder / "memory.db"),
+            create_engine("tfidf", EngineSettings(storage_path=folder)),
+            max_entries=1_000,
+            clock=TickingClock(),
+        )
+        opened.append(manager)
+        await manager.open()
+        return manager
+
+    yield open_one
+    for manager in opened:
+        await manager.close()

@@ -1,0 +1,208 @@
+"""What is asked at every door: one table of operations, with arguments out of the world.
+
+An argument may hold ``@animal`` for the id of a memory and ``#animal`` for that of a tunnel. Probes
+are asked in order. Those of ``READING`` and ``WRITING`` may change nothing that the caller cannot
+see; ``ARRANGING`` holds what is done to the whole house, by administrators.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+import json
+from typing import Final
+
+from .world import BY_NAME, DEN, DEVICES, JOINED, NOOK, TOOL, WORLD
+
+SEARCHED: Final = "the key of the blue lantern"
+MANY: Final = 1_000
+NO_SUCH_ID: Final = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+NO_SUCH_REVISION: Final = 999
+
+type Arguments = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One call of an operation, with its own names of parameters."""
+
+    operation: str
+    arguments: Arguments
+
+
+WINGS: Final = tuple(dict.fromkeys(told.place[0] for told in WORLD))
+PLACES: Final = tuple(dict.fromkeys(told.place for told in WORLD))
+SECRET_PLACES: Final = (
+    *(NOOK, DEN, ("larder", "shelf"), ("github/hidden/repo", "decision"), TOOL, DEVICES),
+    ("nowhere", "at_all"),
+)
+"""Places of which somebody must not know, two that hold memories of many, and none."""
+NAMES: Final = tuple(BY_NAME)
+TUNNELS: Final = tuple(one.name for one in JOINED if len(one.ends) > 1)
+
+
+def _each(operation: str, name: str, values: Iterable[object], **more: object) -> list[Probe]:
+    return [Probe(operation, {name: value, **more}) for value in values]
+
+
+def _by_id(operation: str, **more: object) -> list[Probe]:
+    ids = [f"@{name}" for name in NAMES]
+    return _each(operation, "memory_id", [*ids, NO_SUCH_ID, "nonsense"], **more)
+
+
+def _places(operation: str, **more: object) -> Iterator[Probe]:
+    for wing, room in SECRET_PLACES:
+        yield Probe(operation, {"wing": wing, "room": room, **more})
+        yield Probe(operation, {"wing": wing, **more})
+
+
+def _exported(name: str, **more: object) -> str:
+    """Return a line of an export that claims to be a memory of the world."""
+    told = BY_NAME[name]
+    memory = {
+        "kind": "memory",
+        "id": f"@{name}",
+        "content": told.text,
+        "wing": told.place[0],
+        "room": told.place[1],
+        "scope": told.scope.value,
+        "revision": 1,
+        "created": "2026-01-01T00:00:00+00:00",
+        "updated": "2026-01-01T00:00:00+00:00",
+    }
+    return json.dumps(memory | more)
+
+
+READING: Final = (
+    *_by_id("get"),
+    Probe("list", {"limit": MANY}),
+    Probe("list", {"limit": 1}),
+    *_each("list", "wing", WINGS),
+    *(Probe("list", {"wing": wing, "room": room}) for wing, room in PLACES),
+    *_each("list", "room", ("alcove", "corner", "health")),
+    *_each("list", "scope", ("private", "common")),
+    Probe("search", {"query": SEARCHED, "limit": 100}),
+    Probe("search", {"query": SEARCHED, "limit": 2}),
+    Probe("search", {"query": SEARCHED, "history": True, "limit": 100}),
+    Probe("search", {"query": SEARCHED, "layer": 3}),
+    Probe("search", {"query": SEARCHED, "min_score": 0.99}),
+    Probe("search", {"query": SEARCHED, "recall": True}),
+    *_each("search", "query", NAMES),
+    *_each("search", "query", ("tapirr", "zebras", "nook alcove", "den corner", "safe nas")),
+    *_each("search", "wing", WINGS, query=SEARCHED),
+    *_each("search", "room", ("alcove", "corner", "health", "shelf"), query=SEARCHED),
+    *_each("search", "scope", ("private", "common"), query=SEARCHED),
+    *_by_id("history"),
+    Probe("about_me", {}),
+    Probe("palace", {}),
+    *_each("palace", "wing", WINGS),
+    Probe("tunnels", {}),
+    *_each("tunnels", "wing", WINGS),
+    Probe("tunnels", {"wing": "nook", "room": "alcove"}),
+    *_each("tunnels", "state", ("open", "proposed", "dismissed")),
+    Probe("anchors", {}),
+    *_each("anchors", "wing", WINGS),
+    *_each("anchors", "kind", ("entity", "host", "path")),
+    *_each("anchors", "state", ("unchecked", "ok", "missing")),
+    *_by_id("anchors"),
+    Probe("export", {"format": "jsonl"}),
+    Probe("export", {"format": "markdown"}),
+    *_each("export", "wing", WINGS),
+    Probe("forget_me", {}),
+    Probe("forget_me", {"confirm": "123456"}),
+    Probe("maintain", {"dry_run": True}),
+)
+
+RESTATED: Final = ("zebra", "otter", "camel", "gecko", "bison", "hyena", "hornet", "okapi")
+"""Those that somebody else happens to say as well."""
+
+WRITING: Final = (
+    # Somebody else's words, said again in the same place: new to whoever may not know them.
+    *(
+        Probe(
+            "add",
+            {
+                "content": BY_NAME[name].text,
+                "wing": BY_NAME[name].place[0],
+                "room": BY_NAME[name].place[1],
+                "scope": scope,
+            },
+        )
+        for name in RESTATED
+        for scope in ("private", "common")
+    ),
+    *_each("add", "supersedes", [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+           content="It replaces something.", scope="private"),
+    Probe("add", {"content": "A memory without a scope.", "wing": "den", "room": "corner"}),
+    Probe("add", {"content": "A memory without a room.", "wing": "den", "scope": "common"}),
+    *_each("palace", "wing", ("den", "nook", "larder")),
+    Probe("search", {"query": SEARCHED, "limit": 100}),
+    *_by_id("update", content="Something else.", scope="common", revision=NO_SUCH_REVISION),
+    *(
+        Probe(
+            "update",
+            {
+                "memory_id": "@okapi",
+                "content": BY_NAME[name].text,
+                "wing": BY_NAME[name].place[0],
+                "room": BY_NAME[name].place[1],
+            },
+        )
+        for name in (*RESTATED, "newt", "toad")
+    ),
+    *_each("update", "memory_id", [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+           summary="Changed"),
+    *_by_id("corroborate", quote="I saw it.", stance="corroborates"),
+    *_by_id("forget", revision=NO_SUCH_REVISION),
+    *_by_id("restore"),
+    Probe("report_anchors", {"reports": {"host:nas": "missing", "path:a.txt": "missing"}}),
+    Probe("report_anchors", {"reports": {"path:src/secret.py": "missing"}}),
+    *_each("report_anchors", "wing", ("nook", "den"), reports={"host:nas": "ok"}),
+    *_by_id("report_anchors", reports={"host:nas": "unavailable"}),
+    *_places("connect", to_wing="household", to_room="maintenance"),
+    *_places("connect", to_wing="household"),
+    *_places("describe_place", description="A place."),
+    *(
+        Probe(operation, {"tunnel_id": tunnel_id})
+        for tunnel_id in (*(f"#{name}" for name in TUNNELS), NO_SUCH_ID)
+        for operation in ("accept_tunnel", "dismiss_tunnel", "disconnect")
+    ),
+    Probe("propose_tunnels", {}),
+    Probe("propose_tunnels", {"names": ["Anna"]}),
+    Probe("import", {"text": "\n".join(map(_exported, NAMES)), "dry_run": True}),
+    Probe(
+        "import",
+        {"text": "\n".join(BY_NAME[name].text for name in RESTATED), "scope": "private"},
+    ),
+    Probe(
+        "import",
+        {"text": "\n".join(_exported(name, revision=7, scope="private") for name in RESTATED)},
+    ),
+    Probe("list", {"limit": MANY}),
+    Probe("tunnels", {}),
+    *_by_id("delete"),
+    *_places("delete"),
+    *_each("delete", "scope", ("private", "common")),
+    Probe("list", {"limit": MANY}),
+    Probe("palace", {}),
+)
+
+ARRANGING: Final = (
+    *_places("describe_place", default_scope="private"),
+    Probe("maintain", {"dry_run": False}),
+    Probe("sweep_anchors", {}),
+    Probe("rename_place", {"wing": "nook", "new_wing": "attic"}),
+    Probe("rename_place", {"wing": "nook", "room": "alcove", "new_room": "corner"}),
+    Probe("rename_place", {"wing": "garden", "new_wing": "nook"}),
+    Probe("rename_place", {"wing": "garden", "new_wing": "den", "merge": True}),
+    Probe("delete_place", {"wing": "larder"}),
+    Probe("delete_place", {"wing": "larder", "room": "shelf"}),
+    Probe("delete_place", {"wing": "larder", "move_to_wing": "general"}),
+    Probe("delete_place", {"wing": "nowhere"}),
+    Probe("rename_owner", {"from": "github/hidden/", "to": "github/shown/"}),
+    Probe("rename_owner", {"from": "github/nobody/", "to": "github/shown/"}),
+    Probe("make_hub", {"wing": "github/hidden/repo"}),
+    Probe("palace", {}),
+    Probe("tunnels", {}),
+    Probe("list", {"limit": MANY}),
+)
+
+PROBED: Final = frozenset(probe.operation for probe in (*READING, *WRITING, *ARRANGING))
