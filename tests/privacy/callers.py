@@ -6,7 +6,19 @@ from typing import Final
 from custom_components.ai_memory.core import Caller, Reach
 
 from .expectation import Who
-from .world import ANNA, BEN, BOTH_HALVES, CLOUD, EVERYTHING, KITCHEN, LAPTOP, ONE, PROVIDER, TOWER, TWO
+from .world import (
+    ANNA,
+    BEN,
+    BOTH_HALVES,
+    CLOUD,
+    EVERYTHING,
+    KITCHEN,
+    LAPTOP,
+    ONE,
+    PROVIDER,
+    TOWER,
+    TWO,
+)
 
 ONE_WING: Final = "github/acme/tool"
 

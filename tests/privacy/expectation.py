@@ -68,9 +68,7 @@ class Who:
         return {
             told.name
             for told in WORLD
-            if self.may_see(told)
-            and told.layer is Layer.CRITICAL
-            and told.status is Status.ACTIVE
+            if self.may_see(told) and told.layer is Layer.CRITICAL and told.status is Status.ACTIVE
         }
 
     def knows(self, wing: str, room: str | None) -> bool:

@@ -129,8 +129,13 @@ WRITING: Final = (
         for name in RESTATED
         for scope in ("private", "common")
     ),
-    *_each("add", "supersedes", [f"@{name}" for name in NAMES if BY_NAME[name].agent],
-           content="It replaces something.", scope="private"),
+    *_each(
+        "add",
+        "supersedes",
+        [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+        content="It replaces something.",
+        scope="private",
+    ),
     Probe("add", {"content": "A memory without a scope.", "wing": "den", "room": "corner"}),
     Probe("add", {"content": "A memory without a room.", "wing": "den", "scope": "common"}),
     *_each("palace", "wing", ("den", "nook", "larder")),
@@ -148,8 +153,12 @@ WRITING: Final = (
         )
         for name in (*RESTATED, "newt", "toad")
     ),
-    *_each("update", "memory_id", [f"@{name}" for name in NAMES if BY_NAME[name].agent],
-           summary="Changed"),
+    *_each(
+        "update",
+        "memory_id",
+        [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+        summary="Changed",
+    ),
     *_by_id("corroborate", quote="I saw it.", stance="corroborates"),
     *_by_id("forget", revision=NO_SUCH_REVISION),
     *_by_id("restore"),

@@ -1,6 +1,5 @@
 """Every operation of the catalogue for every caller: what is hidden might as well not be there."""
 
-
 from functools import partial
 import sqlite3
 from typing import Any
@@ -12,11 +11,9 @@ from custom_components.ai_memory.operations import CATALOGUE, Reply, run
 
 from .callers import ABOUT_ITSELF, GUESTS, Guest
 from .conftest import Open
-from .probes import ARRANGING, MANY, NAMES, PROBED, READING, SEARCHED, WRITING, Probe
+from .probes import ARRANGING, NAMES, READING, WRITING, Probe
 from .twins import Twin, assert_alike
-from .world import BY_NAME, JOINED, Ids, build
-
-
+from .world import JOINED, Ids, build
 
 
 @pytest.mark.parametrize("guest", GUESTS, ids=lambda guest: guest.name)

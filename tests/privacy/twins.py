@@ -30,7 +30,9 @@ class Twin:
             **{f"#{name}": one for name, one in (full.tunnels | ids.tunnels).items()},
         }
         named = {one: name for known in (full, ids) for name, one in known.memories.items()}
-        named |= {one: f"tunnel {name}" for known in (full, ids) for name, one in known.tunnels.items()}
+        named |= {
+            one: f"tunnel {name}" for known in (full, ids) for name, one in known.tunnels.items()
+        }
         self._reader = Reader(named)
 
     def filled(self, probe: Probe) -> Probe:

@@ -18,7 +18,7 @@ from typing import Final
 
 import aiosqlite
 
-from . import anchor_rows, palace
+from . import anchor_rows, memories, palace
 from .anchor_rows import ROWS_AT_ONCE, Held, ListedAnchor, Span
 from .anchors import AnchorKind, EntityCheck, clean_anchor, entity_anchor, entity_of
 from .commits import Commits
@@ -83,6 +83,37 @@ class Sweep:
     counts: SweepCounts
 
 
+class _Tally:
+    """Counts what a sweep finds, page by page in the order of the anchors."""
+
+    def __init__(self) -> None:
+        """Start with nothing found."""
+        self._found = Counter[Report]()
+        self._last = ""
+        self._changed: set[int] = set()
+
+    def note(
+        self, page: Sequence[Held], answers: Mapping[str, Report], changed: Mapping[int, str]
+    ) -> None:
+        """Count the anchors of a page, one that many memories have once, and what changed."""
+        for one in page:
+            if one.anchor != self._last:
+                self._found[answers[one.anchor]] += 1
+                self._last = one.anchor
+            if one.sequence in changed:
+                self._changed.add(one.sequence)
+
+    def counts(self) -> SweepCounts:
+        """Return what was counted."""
+        return SweepCounts(
+            checked=self._found.total(),
+            ok=self._found[Report.OK],
+            missing=self._found[Report.MISSING],
+            unavailable=self._found[Report.UNAVAILABLE],
+            changed=len(self._changed),
+        )
+
+
 class AnchorKeeper:
     """Knows the anchors of one database."""
 
@@ -126,19 +157,24 @@ class AnchorKeeper:
     async def sweep(self, caller: Caller) -> Sweep:
         """Look for every anchored entity in the home. Raises StorageError.
 
-        Where nobody can tell, an anchor keeps its state.
+        Where nobody can tell, an anchor keeps its state. Returns what was found of the memories
+        that the caller may see; all of it is put on record.
         """
         async with self._sweeping:
-            counts, changed = Counter[Report](), set[str]()
+            whole, told = _Tally(), _Tally()
             span = Span(f"{AnchorKind.ENTITY}:", f"{AnchorKind.ENTITY};")
             while page := await self._page(_ALL_LIVE, span):
                 answers = {one.anchor: self._looked_for(one.anchor) for one in page}
-                counts.update(found for anchor, found in answers.items() if anchor != span.first)
                 span = span.beyond(page[-1])
+                changed: dict[int, str] = {}
                 for report in Report:
                     due = [one for one in page if answers[one.anchor] is report]
                     changed |= await self._settle(HOME, _news(due, report), report)
-            return await self._swept(caller, _counted(counts, len(changed)))
+                seen = await self._seen(caller, page)
+                whole.note(page, answers, changed)
+                told.note([one for one in page if one.sequence in seen], answers, changed)
+            swept = await self._swept(caller, whole.counts())
+            return replace(swept, counts=told.counts())
 
     async def entity_came(self, entity_id: str) -> None:
         """Note that the home has an entity from now on. Raises StorageError."""
@@ -164,6 +200,14 @@ class AnchorKeeper:
         async with self._database.reading() as connection:
             return await anchor_rows.held(connection, clause, span, READ_AT_ONCE)
 
+    async def _seen(self, caller: Caller, page: Sequence[Held]) -> set[int]:
+        """Return which of the memories behind some anchors the caller may see."""
+        clause = visible_to(caller, Filters(statuses=LIVE))
+        sequences = sorted({one.sequence for one in page})
+        async with self._database.reading() as connection:
+            listed = await memories.visible_sequences(connection, clause, sequences)
+        return set(json.loads(listed))
+
     def _looked_for(self, anchor: str) -> Report:
         there = self._check(entity_of(anchor) or "")
         if there is None:
@@ -178,12 +222,14 @@ class AnchorKeeper:
         while page := await self._page(clause, span):
             span = span.beyond(page[-1])
             count += len(page)
-            changed |= await self._settle(caller, page, report)
+            changed |= {*(await self._settle(caller, page, report)).values()}
         return count, changed
 
-    async def _settle(self, caller: Caller, found: Sequence[Held], report: Report) -> set[str]:
+    async def _settle(
+        self, caller: Caller, found: Sequence[Held], report: Report
+    ) -> dict[int, str]:
         """Write down what was found out; returns the ids of the memories that changed."""
-        changed: set[str] = set()
+        changed: dict[int, str] = {}
 
         async def work(rows: Sequence[Held], write: Transaction) -> tuple[None, list[Written]]:
             rows = await anchor_rows.as_they_are(write.connection, rows)
@@ -191,7 +237,7 @@ class AnchorKeeper:
                 await anchor_rows.note_unavailable(write, rows)
                 return None, []
             changes = await anchor_rows.settle(write, rows, AnchorState(report.value))
-            changed.update(after.id for _, after in changes if after)
+            changed.update((after.sequence, after.id) for _, after in changes if after)
             return None, [await write.record(Action.CHECKED, changes)] if changes else []
 
         for rows in batched(found, ROWS_AT_ONCE, strict=False):
@@ -256,16 +302,6 @@ def _clause(caller: Caller, filters: AnchorFilters) -> Clause:
         conditions.append("a.state = :state")
         parameters["state"] = filters.state
     return Clause(" AND ".join(conditions), parameters)
-
-
-def _counted(counts: Counter[Report], changed: int) -> SweepCounts:
-    return SweepCounts(
-        checked=counts.total(),
-        ok=counts[Report.OK],
-        missing=counts[Report.MISSING],
-        unavailable=counts[Report.UNAVAILABLE],
-        changed=changed,
-    )
 
 
 def _sweep_of(row: tuple[datetime, str] | None) -> Sweep | None:
