@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.ai_memory.core import Database, MemoryManager, manager as manager_module
+from custom_components.ai_memory.core import (
+    Database,
+    MemoryManager,
+    additions,
+    manager as manager_module,
+    tunnels,
+)
+from custom_components.ai_memory.core.transfer import importing
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
+
+from .world import Ulids
 
 type Open = Callable[[str], Awaitable[MemoryManager]]
 
@@ -29,6 +38,15 @@ class TickingClock:
 def _uses_are_written_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write uses only where an operation does, and not by the time that passes."""
     monkeypatch.setattr(manager_module, "FLUSH_SECONDS", 3_600.0)
+
+
+@pytest.fixture
+def ulids(monkeypatch: pytest.MonkeyPatch) -> Ulids:
+    """Return what makes every id."""
+    made = Ulids()
+    for module in (additions, importing, tunnels):
+        monkeypatch.setattr(module, "ulid_at_time", made)
+    return made
 
 
 @pytest.fixture

@@ -50,8 +50,10 @@ class Who:
         return told.agent in self.agents and told.person in {None, self.person}
 
     def world(self) -> set[str]:
-        """Return the memories that there are for the caller."""
-        return {told.name for told in WORLD if self.may_see(told)}
+        """Return the memories, tunnels and descriptions that there are for the caller."""
+        return {told.name for told in WORLD if self.may_see(told)} | {
+            one.name for one in JOINED if self.knows_joined(one)
+        }
 
     def active(self, *, archived: bool = True) -> set[str]:
         """Return the memories that a list or a search may bring up."""
@@ -98,7 +100,3 @@ class Who:
         if all("/" in wing and room is None for wing, room in ends) and len(joined.ends) > 1:
             return all(self.reaches(wing) for wing, _ in ends)
         return all(self.knows(*end) for end in ends)
-
-    def joined(self) -> set[str]:
-        """Return the tunnels and descriptions that there are for the caller."""
-        return {one.name for one in JOINED if self.knows_joined(one)}

@@ -1,7 +1,6 @@
 """What is asked at every door: one table of operations, with arguments out of the world.
 
-An argument may hold ``@animal`` for the id of a memory and ``#animal`` for that of a tunnel. Probes
-are asked in order. Those of ``READING`` and ``WRITING`` may change nothing that the caller cannot
+Probes are asked in order. Those of ``READING`` and ``WRITING`` may change nothing that the caller cannot
 see; ``ARRANGING`` holds what is done to the whole house, by administrators.
 """
 
@@ -10,12 +9,14 @@ from dataclasses import dataclass
 import json
 from typing import Final
 
-from .world import BY_NAME, DEN, DEVICES, JOINED, NOOK, TOOL, WORLD
+from .world import BY_NAME, DEN, DEVICES, JOINED, NOOK, TOOL, WORLD, id_of
 
 SEARCHED: Final = "the key of the blue lantern"
 MANY: Final = 1_000
 NO_SUCH_ID: Final = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NO_SUCH_REVISION: Final = 999
+
+HUB: Final = "github/hub/center"
 
 type Arguments = Mapping[str, object]
 
@@ -35,7 +36,7 @@ SECRET_PLACES: Final = (
     ("nowhere", "at_all"),
 )
 """Places of which somebody must not know, two that hold memories of many, and none."""
-NAMES: Final = tuple(BY_NAME)
+MEMORIES: Final = tuple(BY_NAME)
 TUNNELS: Final = tuple(one.name for one in JOINED if len(one.ends) > 1)
 
 
@@ -44,7 +45,7 @@ def _each(operation: str, name: str, values: Iterable[object], **more: object) -
 
 
 def _by_id(operation: str, **more: object) -> list[Probe]:
-    ids = [f"@{name}" for name in NAMES]
+    ids = [id_of(name) for name in MEMORIES]
     return _each(operation, "memory_id", [*ids, NO_SUCH_ID, "nonsense"], **more)
 
 
@@ -59,7 +60,7 @@ def _exported(name: str, **more: object) -> str:
     told = BY_NAME[name]
     memory = {
         "kind": "memory",
-        "id": f"@{name}",
+        "id": id_of(name),
         "content": told.text,
         "wing": told.place[0],
         "room": told.place[1],
@@ -85,7 +86,7 @@ READING: Final = (
     Probe("search", {"query": SEARCHED, "layer": 3}),
     Probe("search", {"query": SEARCHED, "min_score": 0.99}),
     Probe("search", {"query": SEARCHED, "recall": True}),
-    *_each("search", "query", NAMES),
+    *_each("search", "query", MEMORIES),
     *_each("search", "query", ("tapirr", "zebras", "nook alcove", "den corner", "safe nas")),
     *_each("search", "wing", WINGS, query=SEARCHED),
     *_each("search", "room", ("alcove", "corner", "health", "shelf"), query=SEARCHED),
@@ -132,7 +133,7 @@ WRITING: Final = (
     *_each(
         "add",
         "supersedes",
-        [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+        [id_of(name) for name in MEMORIES if BY_NAME[name].agent],
         content="It replaces something.",
         scope="private",
     ),
@@ -145,7 +146,7 @@ WRITING: Final = (
         Probe(
             "update",
             {
-                "memory_id": "@okapi",
+                "memory_id": id_of("okapi"),
                 "content": BY_NAME[name].text,
                 "wing": BY_NAME[name].place[0],
                 "room": BY_NAME[name].place[1],
@@ -156,7 +157,7 @@ WRITING: Final = (
     *_each(
         "update",
         "memory_id",
-        [f"@{name}" for name in NAMES if BY_NAME[name].agent],
+        [id_of(name) for name in MEMORIES if BY_NAME[name].agent],
         summary="Changed",
     ),
     *_by_id("corroborate", quote="I saw it.", stance="corroborates"),
@@ -171,12 +172,12 @@ WRITING: Final = (
     *_places("describe_place", description="A place."),
     *(
         Probe(operation, {"tunnel_id": tunnel_id})
-        for tunnel_id in (*(f"#{name}" for name in TUNNELS), NO_SUCH_ID)
+        for tunnel_id in (*(id_of(name) for name in TUNNELS), NO_SUCH_ID)
         for operation in ("accept_tunnel", "dismiss_tunnel", "disconnect")
     ),
     Probe("propose_tunnels", {}),
     Probe("propose_tunnels", {"names": ["Anna"]}),
-    Probe("import", {"text": "\n".join(map(_exported, NAMES)), "dry_run": True}),
+    Probe("import", {"text": "\n".join(map(_exported, MEMORIES)), "dry_run": True}),
     Probe(
         "import",
         {"text": "\n".join(BY_NAME[name].text for name in RESTATED), "scope": "private"},
@@ -214,4 +215,51 @@ ARRANGING: Final = (
     Probe("list", {"limit": MANY}),
 )
 
-PROBED: Final = frozenset(probe.operation for probe in (*READING, *WRITING, *ARRANGING))
+NAMESPACES: Final = tuple(dict.fromkeys((*(w for w in WINGS if "/" in w), "global", HUB, "nook")))
+PREFIXES: Final = tuple(id_of(name)[:characters] for name in MEMORIES for characters in (8, 14, 26))
+
+
+WORKSHOP: Final = (
+    Probe("memory_namespace", {"remote": "https://github.com/hidden/repo.git"}),
+    Probe("memory_bootstrap", {}),
+    *_each("memory_bootstrap", "namespace", NAMESPACES),
+    Probe("memory_search", {"query": SEARCHED, "limit": 50}),
+    *_each("memory_search", "query", MEMORIES),
+    *_each("memory_search", "namespace", NAMESPACES, query=SEARCHED),
+    Probe("memory_search", {"query": SEARCHED, "exclude": [id_of("wasp")]}),
+    *_each("memory_get", "ids", [[one] for one in PREFIXES]),
+    Probe("memory_timeline", {}),
+    *_each("memory_timeline", "status", ("active", "candidate", "superseded")),
+    *_each("memory_timeline", "namespace", NAMESPACES),
+    *_each("memory_project_context", "namespace", NAMESPACES, task=SEARCHED),
+    *_each(
+        "memory_store",
+        "supersedes",
+        PREFIXES,
+        namespace="github/acme/tool",
+        type="decision",
+        title="It replaces something",
+        content="Something new.",
+    ),
+    *(
+        Probe(
+            "memory_store",
+            {
+                "namespace": namespace,
+                "type": "decision",
+                "title": "Said again",
+                "content": BY_NAME[name].text,
+            },
+        )
+        for name in ("hornet", "mantis", "wasp")
+        for namespace in ("github/acme/tool", "github/hidden/repo")
+    ),
+    *_each("memory_update", "id", PREFIXES, revision=NO_SUCH_REVISION, changes={"title": "Other"}),
+    *_each("memory_corroborate", "id", PREFIXES, quote="I saw it."),
+    *_each("memory_forget", "id", PREFIXES, revision=NO_SUCH_REVISION),
+    Probe("memory_session_close", {"namespace": HUB, "summary": "Done.", "op_id": "operation"}),
+    Probe("memory_session_close", {"namespace": HUB, "summary": "Done.", "op_id": "operation"}),
+    *_each("memory_bootstrap", "namespace", (HUB, "github/hidden/repo")),
+)
+
+PROBED: Final = frozenset(probe.operation for probe in (*READING, *WORKSHOP, *WRITING, *ARRANGING))

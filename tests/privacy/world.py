@@ -5,8 +5,8 @@ betrays by one word what it tells of. All of them speak of the blue lantern, so 
 asks for all. ``build`` stores as much of the world as it is told to, by the product's own means.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Final
 
 from custom_components.ai_memory.core import (
@@ -26,8 +26,8 @@ CLOUD: Final = "conversation.cloud"
 PROVIDER: Final = "ollama"
 KITCHEN: Final = "ai_memory_kitchen"
 STUDY: Final = "ai_memory_study"
-LAPTOP: Final = "laptop"
-TOWER: Final = "tower"
+LAPTOP: Final = "client:laptop"
+TOWER: Final = "client:tower"
 ANNA: Final = "anna"
 BEN: Final = "ben"
 
@@ -148,13 +148,37 @@ JOINED: Final = (
     Joined("genet", (("github/hub/center", None), None)),
 )
 
+NAMES: Final = (*BY_NAME, *(one.name for one in JOINED))
 
-@dataclass(slots=True)
-class Ids:
-    """Which id a memory or tunnel of the world has."""
 
-    memories: dict[str, str] = field(default_factory=dict)
-    tunnels: dict[str, str] = field(default_factory=dict)
+def id_of(name: str) -> str:
+    """Return the id of a memory or a tunnel: neighbours share long beginnings."""
+    return _id("W0R1D", NAMES.index(name))
+
+
+class Ulids:
+    """Makes ids in place of chance, so that two worlds have the same."""
+
+    def __init__(self) -> None:
+        """Start with the first."""
+        self._made = 0
+        self.wanted: str | None = None
+
+    def __call__(self, _timestamp: float) -> str:
+        """Return the id that is wanted, or the next one."""
+        if (wanted := self.wanted) is not None:
+            self.wanted = None
+            return wanted
+        self._made += 1
+        return _id("NEW00", self._made)
+
+    def start_again(self) -> None:
+        """Make for another world what was made for one."""
+        self._made = 0
+
+
+def _id(kind: str, number: int) -> str:
+    return f"01KBM{kind}{number:04d}ZZZZZZZZZZZZ"
 
 
 def identity(name: str) -> str:
@@ -164,25 +188,24 @@ def identity(name: str) -> str:
 
 async def build(
     manager: MemoryManager,
+    ulids: Ulids,
     names: Collection[str],
-    joined: Collection[str],
     called: Callable[[str], str] = identity,
-) -> Ids:
-    """Store these memories, tunnels and descriptions; ``called`` tells the names of owners."""
-    ids = Ids()
+) -> None:
+    """Store what is named of the world; ``called`` tells the names of owners and persons."""
     for one in JOINED:
-        if one.name in joined:
-            await _join(manager, one, ids)
+        if one.name in names:
+            await _join(manager, ulids, one)
     for told in WORLD:
         if told.name in names:
-            ids.memories[told.name] = await _tell(manager, told, ids.memories, called)
+            await _tell(manager, ulids, told, called)
     for told in WORLD:
         if told.name in names and told.status is Status.DELETED:
-            await manager.lifecycle.forget(owner(told, called), ids.memories[told.name])
+            await manager.lifecycle.forget(owner(told, called), id_of(told.name))
     await manager.wait_for_vectors()
     # Uses are written behind: whoever compares must find them written.
     await manager.maintain(dry_run=True)
-    return ids
+    ulids.start_again()
 
 
 def owner(told: Told, called: Callable[[str], str] = identity) -> Caller:
@@ -197,8 +220,8 @@ def owner(told: Told, called: Callable[[str], str] = identity) -> Caller:
 
 
 async def _tell(
-    manager: MemoryManager, told: Told, ids: Mapping[str, str], called: Callable[[str], str]
-) -> str:
+    manager: MemoryManager, ulids: Ulids, told: Told, called: Callable[[str], str]
+) -> None:
     caller = owner(told, called)
     candidate = told.status is Status.CANDIDATE
     new = NewMemory(
@@ -210,15 +233,15 @@ async def _tell(
         type=told.type,
         anchors=told.anchors,
         status=Status.CANDIDATE if candidate else Status.ACTIVE,
-        supersedes=ids[told.replaces] if told.replaces else None,
+        supersedes=id_of(told.replaces) if told.replaces else None,
     )
-    memory = (await manager.add(caller, new)).memory
+    ulids.wanted = id_of(told.name)
+    await manager.add(caller, new)
     for _ in range(told.used):
-        await manager.get(caller, memory.id)
-    return memory.id
+        await manager.get(caller, id_of(told.name))
 
 
-async def _join(manager: MemoryManager, one: Joined, ids: Ids) -> None:
+async def _join(manager: MemoryManager, ulids: Ulids, one: Joined) -> None:
     """Join or describe places while everybody knows them, then take away what made them known."""
     builder = Caller(source="world", access=EVERYTHING, reach=BOTH_HALVES)
     scaffold = []
@@ -226,12 +249,13 @@ async def _join(manager: MemoryManager, one: Joined, ids: Ids) -> None:
     for end in ends:
         new = NewMemory(content="Scaffold.", wing=end[0], room=end[1] or "scaffold")
         scaffold.append((await manager.add(builder, new)).memory.id)
-    if len(ends) == 2:
-        tunnel = await manager.places.connect(builder, ends[0], ends[1], one.reason)
-        ids.tunnels[one.name] = tunnel.id
-    elif None in one.ends:
-        ids.tunnels[one.name] = (await manager.places.link(builder, ends[0][0], None)).id
-    else:
+    if len(one.ends) == 1:
         await manager.places.describe(builder, *ends[0], one.reason, None)
+    else:
+        ulids.wanted = id_of(one.name)
+        if None in one.ends:
+            await manager.places.link(builder, ends[0][0], None)
+        else:
+            await manager.places.connect(builder, ends[0], ends[1], one.reason)
     for memory_id in dict.fromkeys(scaffold):
         await manager.lifecycle.forget(builder, memory_id, hard=True)

@@ -27,7 +27,9 @@ FIRST_PHRASES: Final = 24
 PHRASES: Final = 12
 """How many words are looked up: the longest of the first ones, as long words are the rarer."""
 NEWEST_OF_A_WORD: Final = 32
-"""How many that hold a word are looked at, and of these those that the caller may see."""
+"""How many that hold a word are looked at, of those that the caller may see."""
+HELD_BY_ANYBODY: Final = 1_000
+"""Among how many that hold a word they are looked for: so many that others' hardly ever matter."""
 CANDIDATES: Final = 16
 """How many of those that share most are compared, as far as they are in the same room."""
 
@@ -45,9 +47,9 @@ _HOLDING: Final = """
             SELECT m.sequence FROM (
                 SELECT rowid AS sequence FROM memory_words
                 WHERE memory_words MATCH '{content} : ' || phrase.value
-                ORDER BY rowid DESC LIMIT :newest
+                ORDER BY rowid DESC LIMIT :held
             ) held CROSS JOIN memories m ON m.sequence = held.sequence
-            WHERE %s
+            WHERE %s LIMIT :newest
         )
     )
     FROM json_each(:phrases) phrase ORDER BY phrase.key
@@ -77,6 +79,7 @@ async def nearest(
         | {
             "phrases": json.dumps([quoted(phrase) for phrase in phrases]),
             "newest": NEWEST_OF_A_WORD,
+            "held": HELD_BY_ANYBODY,
         },
     )
     told = _Told.of(phrases, [row[0] for row in rows])
