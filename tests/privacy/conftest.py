@@ -1,5 +1,6 @@
 """Worlds on real files, with a clock that never shows the same moment twice."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -53,6 +54,9 @@ def ulids(monkeypatch: pytest.MonkeyPatch) -> Ulids:
 async def open_world(tmp_path: Path) -> AsyncGenerator[Open]:
     """Return a function that opens an empty memory; all are closed at the end."""
     opened: list[MemoryManager] = []
+
+    # What debugging an event loop costs is most of what thousands of questions would cost.
+    asyncio.get_running_loop().set_debug(enabled=False)
 
     async def open_one(name: str) -> MemoryManager:
         folder = tmp_path / name

@@ -216,7 +216,8 @@ ARRANGING: Final = (
 )
 
 NAMESPACES: Final = tuple(dict.fromkeys((*(w for w in WINGS if "/" in w), "global", HUB, "nook")))
-PREFIXES: Final = tuple(id_of(name)[:characters] for name in MEMORIES for characters in (8, 14, 26))
+RECORDS: Final = (*(told.name for told in WORLD if "/" in told.place[0]), "moth", "zebra", "okapi")
+PREFIXES: Final = tuple(id_of(name)[:characters] for name in RECORDS for characters in (8, 14, 26))
 
 
 WORKSHOP: Final = (

@@ -5,14 +5,15 @@ ask which wings a namespace reaches. A tunnel widens nobody's view: what lies be
 by those who see it anywhere.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+import sqlite3
 from typing import Final
 
 import aiosqlite
 
 from .database import Database
-from .models import GLOBAL_WING, Caller, Filters, SearchResult
+from .models import GLOBAL_WING, KEPT, Caller, Filters, SearchResult
 from .place_view import PlaceName
 from .search import MemorySearch, ranking_of
 from .tunnel_rows import (
@@ -25,6 +26,7 @@ from .tunnel_rows import (
     touching,
 )
 from .tunnels import is_known
+from .visibility import visible_to
 
 ROOMS_BEYOND: Final = 500
 """How many rooms beyond its tunnels a search looks into."""
@@ -34,6 +36,17 @@ _ROOMS_NAMED: Final = """
     WHERE (:wing IS NULL OR w.name = :wing) AND (:room IS NULL OR r.name = :room)
 """
 _ROOMS_AT: Final = "SELECT r.id, r.name, w.name FROM rooms r JOIN wings w ON w.id = r.wing_id"
+_REPOSITORIES: Final = """
+    SELECT known.name FROM wings known WHERE known.workshop = 1 AND (
+        EXISTS (
+            SELECT 1 FROM rooms place JOIN memories m ON m.room_id = place.id
+            WHERE place.wing_id = known.id AND %s
+        ) OR EXISTS (
+            SELECT 1 FROM tunnels WHERE kind <> 'tunnel' AND known.id IN (from_wing, to_wing)
+        )
+    )
+    ORDER BY known.name
+"""
 _LINKS: Final = """
     SELECT t.kind, fw.name, tw.name FROM tunnels t JOIN wings fw ON fw.id = t.from_wing
     LEFT JOIN wings tw ON tw.id = t.to_wing
@@ -121,19 +134,27 @@ async def reachable(
 
     The namespace, the projects it is linked to, the topics asked for, what is global; from a hub
     then every other repository. Only wings within the caller's reach, whether or not they hold
-    anything yet, and every other repository only if it exists.
+    anything yet, and every other repository only if the caller knows of it. Of a namespace beyond
+    its reach a caller learns nothing.
     """
+    links: Iterable[sqlite3.Row] = ()
+    if caller.reach.admits(namespace):
+        links = await connection.execute_fetchall(_LINKS, {"wing": namespace})
     linked, hub = [], False
-    for kind, wing, other in await connection.execute_fetchall(_LINKS, {"wing": namespace}):
+    for kind, wing, other in links:
         hub = hub or (kind == TunnelKind.HUB and wing == namespace)
         linked += [name for name in (wing, other) if name and name.startswith(PROJECTS)]
     wanted = [namespace, *sorted(linked), *(_topic(topic) for topic in topics), GLOBAL_WING]
     if hub:
-        rows = await connection.execute_fetchall(
-            "SELECT name FROM wings WHERE workshop = 1 ORDER BY name"
-        )
-        wanted += [name for (name,) in rows if is_repository(name)]
+        wanted += await _repositories(connection, caller)
     return [wing for wing in dict.fromkeys(wanted) if caller.reach.admits(wing)]
+
+
+async def _repositories(connection: aiosqlite.Connection, caller: Caller) -> list[str]:
+    """Return every repository that an administrator named or the caller sees a memory in."""
+    clause = visible_to(caller, Filters(statuses=KEPT))
+    rows = await connection.execute_fetchall(_REPOSITORIES % clause.sql, clause.parameters)
+    return [name for (name,) in rows if is_repository(name)]
 
 
 def _topic(topic: str) -> str:
