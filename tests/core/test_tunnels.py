@@ -318,7 +318,7 @@ async def test_what_a_coding_agent_reaches(memory: MemoryManager) -> None:
     ]
     acme = replace(CODER, reach=Reach(home=False, workshop=True, wings=("github/acme/*",)))
     assert await reachable(acme, "github/acme/tool") == ["github/acme/tool"]
-    assert await reachable(acme, "gitea/me/notes") == ["github/acme/site", "github/acme/tool"]
+    assert await reachable(acme, "gitea/me/notes") == []
     found = await _search(memory, CODER, "notes", wing="gitea/me/notes")
     assert [via for _, via in found] == [None, "gitea/me/notes", "gitea/me/notes"]
 

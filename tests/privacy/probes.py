@@ -1,7 +1,7 @@
 """What is asked at every door: one table of operations, with arguments out of the world.
 
-Probes are asked in order. Those of ``READING`` and ``WRITING`` may change nothing that the caller cannot
-see; ``ARRANGING`` holds what is done to the whole house, by administrators.
+Probes are asked in order. Those of ``READING`` and ``WRITING`` may change nothing that the caller
+cannot see; ``ARRANGING`` holds what is done to the whole house, by administrators.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

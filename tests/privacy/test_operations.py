@@ -19,8 +19,10 @@ from .world import NAMES, Ulids, build, id_of
 
 _OF_MEMORIES: Final = "SELECT sequence FROM memories WHERE id IN (SELECT value FROM json_each(?))"
 ROWS: Final = (
-    "SELECT m.*, r.name, w.name FROM memories m JOIN rooms r ON r.id = m.room_id"
-    f" JOIN wings w ON w.id = r.wing_id WHERE m.sequence IN ({_OF_MEMORIES}) ORDER BY m.sequence",
+    f"""
+    SELECT m.*, r.name, w.name FROM memories m JOIN rooms r ON r.id = m.room_id
+    JOIN wings w ON w.id = r.wing_id WHERE m.sequence IN ({_OF_MEMORIES}) ORDER BY m.sequence
+    """,
     f"SELECT * FROM anchors WHERE sequence IN ({_OF_MEMORIES}) ORDER BY 1, 2",
     f"SELECT * FROM evidence WHERE sequence IN ({_OF_MEMORIES}) ORDER BY 1",
     f"SELECT * FROM earlier_texts WHERE sequence IN ({_OF_MEMORIES}) ORDER BY 1",
