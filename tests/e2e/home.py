@@ -222,6 +222,28 @@ class Home:
         finally:
             self._loop.run(_end(subscription, reader))
 
+    @property
+    def url(self) -> str:
+        """The address of this Home Assistant."""
+        return self._client.url
+
+    def add_client(self, name: str, **answers: object) -> str:
+        """Let a coding agent in through the flow, and return the token that is shown once."""
+        form = self.post(SUBENTRY_FLOW, {"handler": [self.entries()[0]["entry_id"], "client"]})
+        asked = {"name": name, "access": ["read", "write", "delete"], "home": False} | answers
+        shown = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", asked)
+        assert shown["step_id"] == "token", shown
+        token: str = shown["description_placeholders"]["token"]
+        assert token in shown["description_placeholders"]["commands"]
+        created = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", {})
+        assert created["type"] == "create_entry", created
+        self.wait_for(lambda: self.entries()[0]["state"] == "loaded")
+        return token
+
+    def run[T](self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop of the home."""
+        return self._loop.run(work)
+
     def mcp(self, method: str, **parameters: object) -> Json:
         """Send a request to core's MCP server and return the reply of the protocol."""
         if not self.mcp_path:
