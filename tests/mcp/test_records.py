@@ -102,7 +102,9 @@ async def test_two_clients_cannot_both_change_one_revision(agent: Agent) -> None
     refusal = await agent.refusal("memory_update", **first)
     assert refusal["error_key"] == "revision_conflict"
     assert refusal["revision"] == 2
-    assert refusal["current"]["content"] == "The cache lives a day."
+    (read,) = (await agent.tool("memory_get", ids=[record["id"]]))["records"]
+    assert refusal["current"] == read
+    assert read["content"] == "The cache lives a day."
     response = await agent.send(first, path=f"{BASE}/memory_update")
     assert response.status == HTTPStatus.CONFLICT
 

@@ -17,8 +17,10 @@ from ..core import (
     ReceiptError,
     StorageError,
 )
+from ..core.models import is_workshop
 from ..failures import home_assistant_error
 from ..operations.replies import memory_reply
+from ..operations.workshop.records import record
 from .engine import JsonObject
 
 RECEIPT_EXPIRED: Final = "receipt_expired"
@@ -46,5 +48,8 @@ def refusal_body(error: AiMemoryError) -> JsonObject:
     """Return a refusal as a client reads it; a conflict tells how things stand now."""
     body: JsonObject = {"error": str(home_assistant_error(error)), "error_key": error.key}
     if isinstance(error, ConflictError):
-        body |= {"revision": error.current.revision, "current": memory_reply(error.current)}
+        current = error.current
+        # As the tools of its side of the house tell of it.
+        told = record(current) if is_workshop(current.wing) else memory_reply(current)
+        body |= {"revision": current.revision, "current": told}
     return body
