@@ -79,7 +79,9 @@ class Agent:
         self._turn += 1
         kind = TURNS[self._turn % len(TURNS)]
         number = self._turn * 7_919 % records
-        place = namespace(self._turn % REPOSITORIES)
+        # Who works on something stays in its repository.
+        number = (number - (number - self._number) % REPOSITORIES) % records
+        place = namespace(number)
         match kind:
             case "search":
                 reply = await self.search(texts, number)

@@ -15,7 +15,10 @@ from .database import Database
 from .visibility import Clause
 from .visible_set import VisibleSet
 
-SETS_KEPT: Final = 16
+SETS_KEPT: Final = 128
+"""Coding agents by the dozen, each in a repository of its own, must not push out each other's."""
+SETS_BYTES: Final = 16_000_000
+"""At a million memories a set takes one of these; then few are kept."""
 CHANGES_FOLLOWED: Final = 1_000
 """More changes than so many are dearer to follow than the whole set is to read."""
 
@@ -41,6 +44,8 @@ class VisibilityCache:
         """Take note of memories that a commit added, changed or removed."""
         self._writes += 1
         written = set(sequences)
+        if len(written) > CHANGES_FOLLOWED:
+            self._known = {}
         for known in self._known.values():
             known.changed |= written
         self._known = {
@@ -70,10 +75,19 @@ class VisibilityCache:
             visible = known.visible.replaced(changed, await self._read(clause, changed))
         if writes == self._writes:
             self._known.pop(key, None)
-            while len(self._known) >= SETS_KEPT:
-                self._known.pop(next(iter(self._known)))
             self._known[key] = _Known(visible)
+            self._make_room()
         return visible
+
+    def _make_room(self) -> None:
+        """Drop the sets that were asked for longest ago, never the last one."""
+        sizes = [known.visible.admitted.nbytes for known in self._known.values()]
+        kept_bytes = sum(sizes)
+        for key, size in zip(list(self._known)[:-1], sizes, strict=False):
+            if len(self._known) <= SETS_KEPT and kept_bytes <= SETS_BYTES:
+                break
+            del self._known[key]
+            kept_bytes -= size
 
     async def _read(self, clause: Clause, among: Iterable[int] | None) -> VisibleSet:
         async with self._database.reading() as connection:
