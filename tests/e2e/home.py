@@ -291,6 +291,35 @@ class Home:
         self.wait_for(lambda: self.is_available(entity_id))
         return entity_id
 
+    def add_profile(self, name: str) -> str:
+        """Add an agent profile to the memory and return the id of its API."""
+        entry_id = self.entries()[0]["entry_id"]
+        form = self.post(SUBENTRY_FLOW, {"handler": [entry_id, "agent_profile"]})
+        answers = {"name": name, "tools": "full", "standing_tokens": 400, "recall": False}
+        step = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", answers)
+        assert step["type"] == "create_entry", step
+        added = self.command(type="config_entries/subentries/list", entry_id=entry_id)
+        (profile,) = [one for one in added if one["title"] == name]
+        return f"{DOMAIN}_{profile['subentry_id'].lower()}"
+
+    def add_person(self, name: str) -> str:
+        """Add a user who is no administrator and return an access token."""
+        groups = ["system-users"]
+        created = self.command(type="config/auth/create", name=name, group_ids=groups)
+        credentials = {"username": name.lower(), "password": f"{name} and nobody else"}
+        provider = "config/auth_provider/homeassistant/create"
+        self.command(type=provider, user_id=created["user"]["id"], **credentials)
+        return self._loop.run(self._sign_in(credentials))
+
+    @contextmanager
+    def as_person(self, token: str) -> Iterator[None]:
+        """Do what is done in the block as somebody else."""
+        before, self._client.token = self._client.token, token
+        try:
+            yield
+        finally:
+            self._client.token = before
+
     def is_available(self, entity_id: str) -> bool:
         """Tell whether an entity exists and can be used."""
         states: list[Json] = self.get("/api/states")
@@ -340,6 +369,20 @@ class Home:
         await self._process.start()
         await self._client.wait_until_started(self._process)
         await self._client.wait_until_running()
+
+    async def _sign_in(self, credentials: Mapping[str, str]) -> str:
+        client_id = f"{self._client.url}/"
+        begun = {"client_id": client_id, "handler": ["homeassistant", None]}
+        form = await self._client.request(
+            "/auth/login_flow", {**begun, "redirect_uri": f"{client_id}?auth_callback=1"}
+        )
+        step = await self._client.request(
+            f"/auth/login_flow/{form['flow_id']}", {**credentials, "client_id": client_id}
+        )
+        grant = {"grant_type": "authorization_code", "code": step["result"]}
+        tokens = await self._client.request("/auth/token", form={**grant, "client_id": client_id})
+        token: str = tokens["access_token"]
+        return token
 
     async def _delete(self, path: str) -> None:
         headers = {"Authorization": f"Bearer {self._client.token}"}

@@ -111,9 +111,9 @@ def test_nesting_is_counted_exactly() -> None:
     ],
 )
 def test_the_longest_body_is_judged_in_no_time(body: bytes) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     nesting_levels(body)
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def test_requests_and_notifications_are_told_apart() -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from homeassistant.core import HomeAssistant
 import pytest
 
 from custom_components.ai_memory.core import (
@@ -16,7 +17,9 @@ from custom_components.ai_memory.core import (
 )
 from custom_components.ai_memory.core.transfer import importing
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
+from custom_components.ai_memory.mcp import limits
 
+from .house import House, settle_in
 from .world import Ulids
 
 type Open = Callable[[str], Awaitable[MemoryManager]]
@@ -36,9 +39,11 @@ class TickingClock:
 
 
 @pytest.fixture(autouse=True)
-def _uses_are_written_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write uses only where an operation does, and not by the time that passes."""
+def _nothing_depends_on_the_time_that_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write uses only where an operation does, and serve whoever asks fast."""
     monkeypatch.setattr(manager_module, "FLUSH_SECONDS", 3_600.0)
+    # Nobody asks so much so fast; here it must not be refused.
+    monkeypatch.setattr(limits, "RATE_REQUESTS_PER_SECOND", 1e9)
 
 
 @pytest.fixture
@@ -74,3 +79,10 @@ async def open_world(tmp_path: Path) -> AsyncGenerator[Open]:
     yield open_one
     for manager in opened:
         await manager.close()
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant, ulids: Ulids) -> House:
+    """Return the home with all its doors."""
+    asyncio.get_running_loop().set_debug(enabled=False)
+    return await settle_in(hass, ulids)

@@ -65,6 +65,14 @@ class Who:
             and (archived or told.layer is not Layer.ARCHIVE)
         }
 
+    def live(self) -> set[str]:
+        """Return the memories that stand or wait to be looked at."""
+        return {
+            told.name
+            for told in WORLD
+            if self.may_see(told) and told.status in {Status.ACTIVE, Status.CANDIDATE}
+        }
+
     def critical(self) -> set[str]:
         """Return the memories that stand in the prompt."""
         return {

@@ -72,14 +72,23 @@ def _exported(name: str, **more: object) -> str:
     return json.dumps(memory | more)
 
 
+EVERYTHING_LISTED: Final = Probe("list", {"limit": 20})
+EVERYTHING_FOUND: Final = Probe("search", {"query": SEARCHED, "limit": 20})
+EVERY_RECORD: Final = Probe("memory_timeline", {"limit": 50, "budget_tokens": 8_000})
+EVERY_PLACE: Final = Probe("palace", {})
+PROMPT: Final = Probe("prompt", {})
+"""No operation: what a conversation agent is told beforehand."""
+
 READING: Final = (
     *_by_id("get"),
+    EVERYTHING_LISTED,
     Probe("list", {"limit": MANY}),
     Probe("list", {"limit": 1}),
     *_each("list", "wing", WINGS),
     *(Probe("list", {"wing": wing, "room": room}) for wing, room in PLACES),
     *_each("list", "room", ("alcove", "corner", "health")),
     *_each("list", "scope", ("private", "common")),
+    EVERYTHING_FOUND,
     Probe("search", {"query": SEARCHED, "limit": 100}),
     Probe("search", {"query": SEARCHED, "limit": 2}),
     Probe("search", {"query": SEARCHED, "history": True, "limit": 100}),
@@ -93,7 +102,7 @@ READING: Final = (
     *_each("search", "scope", ("private", "common"), query=SEARCHED),
     *_by_id("history"),
     Probe("about_me", {}),
-    Probe("palace", {}),
+    EVERY_PLACE,
     *_each("palace", "wing", WINGS),
     Probe("tunnels", {}),
     *_each("tunnels", "wing", WINGS),
@@ -229,6 +238,7 @@ WORKSHOP: Final = (
     *_each("memory_search", "namespace", NAMESPACES, query=SEARCHED),
     Probe("memory_search", {"query": SEARCHED, "exclude": [id_of("wasp")]}),
     *_each("memory_get", "ids", [[one] for one in PREFIXES]),
+    EVERY_RECORD,
     Probe("memory_timeline", {}),
     *_each("memory_timeline", "status", ("active", "candidate", "superseded")),
     *_each("memory_timeline", "namespace", NAMESPACES),
@@ -264,3 +274,34 @@ WORKSHOP: Final = (
 )
 
 PROBED: Final = frozenset(probe.operation for probe in (*READING, *WORKSHOP, *WRITING, *ARRANGING))
+ASKED: Final = (*READING, *WORKSHOP, *WRITING, *ARRANGING)
+
+CONVERSATION_SIGHTS: Final = (PROMPT,)
+REST_SIGHTS: Final = tuple(Probe("get", {"path": path}) for path in ("health", "openapi.json"))
+MCP_SIGHTS: Final = (
+    *(
+        Probe(method, {})
+        for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
+    ),
+    *(Probe("resources/read", {"uri": f"memory://memory/{id_of(name)}"}) for name in MEMORIES),
+    *(Probe("resources/read", {"uri": f"memory://index/{wing}"}) for wing in NAMESPACES),
+    *(
+        Probe(
+            "completion/complete",
+            {
+                "ref": {"type": "ref/resource", "uri": "memory://index/{+namespace}"},
+                "argument": {"name": argument, "value": value},
+            },
+        )
+        for argument, values in (("namespace", ("", "github/h", "n")), ("id", ("", "01KBM")))
+        for value in values
+    ),
+)
+SIGHTS: Final = {
+    "llm": CONVERSATION_SIGHTS,
+    "assist": CONVERSATION_SIGHTS,
+    "service": (),
+    "mcp": MCP_SIGHTS,
+    "rest": REST_SIGHTS,
+}
+"""What a door shows beside its operations."""

@@ -9,12 +9,13 @@ from typing import Any, Final
 import pytest
 
 from custom_components.ai_memory.core import AiMemoryError, MemoryManager
-from custom_components.ai_memory.operations import CATALOGUE, Reply, run
+from custom_components.ai_memory.core.standing_context import Profile
+from custom_components.ai_memory.operations import CATALOGUE, run
 
 from .callers import ABOUT_ITSELF, GUESTS, Guest
 from .conftest import Open
-from .probes import ARRANGING, MEMORIES, READING, WORKSHOP, WRITING, Probe
-from .twins import Answers, answers, assert_alike
+from .probes import ARRANGING, MEMORIES, PROMPT, READING, SEARCHED, WORKSHOP, WRITING, Probe
+from .twins import Answers, answers, assert_alike, assert_told
 from .world import NAMES, Ulids, build, id_of
 
 _OF_MEMORIES: Final = "SELECT sequence FROM memories WHERE id IN (SELECT value FROM json_each(?))"
@@ -29,7 +30,10 @@ ROWS: Final = (
     f"SELECT * FROM usage WHERE sequence IN ({_OF_MEMORIES}) ORDER BY 1",
 )
 
-HARMLESS: Final = (*READING, *WORKSHOP, *WRITING)
+PROFILE: Final = Profile("Be kind.", 1_000)
+RECALL: Final = Probe("recall", {})
+"""No operation: what is recalled for a sentence."""
+HARMLESS: Final = (PROMPT, RECALL, *READING, *WORKSHOP, *WRITING, PROMPT, RECALL)
 EVERY: Final = (*HARMLESS, *ARRANGING)
 
 
@@ -46,6 +50,7 @@ async def test_what_is_hidden_might_as_well_not_be_there(
     told = await _told(everything, guest, HARMLESS)
     assert _rows(everything, hidden) == before
     told += await _told(everything, guest, ARRANGING)
+    assert_told(told, guest.who)
     await build(without, ulids, world)
     assert_alike(told, await _told(without, guest, EVERY))
 
@@ -63,7 +68,11 @@ def _asks(guest: Guest, probe: Probe) -> bool:
     return True
 
 
-async def _ask(manager: MemoryManager, guest: Guest, probe: Probe) -> Reply:
+async def _ask(manager: MemoryManager, guest: Guest, probe: Probe) -> object:
+    if probe == PROMPT:
+        return manager.standing.text(guest.caller, PROFILE)
+    if probe == RECALL:
+        return await manager.recall(guest.caller, SEARCHED, PROFILE)
     operation = CATALOGUE[probe.operation]
     try:
         return await run(manager, operation, guest.caller, probe.arguments)

@@ -69,7 +69,7 @@ from .text_input import clean_text
 from .transaction import Transaction, Written
 from .tunnel_rows import TunnelKind, TunnelState
 from .tunnels import Tunnel
-from .visibility import sees
+from .visibility import ids_told, sees
 from .work import DONE_WORK, OPEN_WORK, work_place
 
 __all__ = [
@@ -147,6 +147,7 @@ __all__ = [
     "Witnessed",
     "Written",
     "clean_text",
+    "ids_told",
     "sees",
     "work_place",
 ]

@@ -13,7 +13,7 @@ from .additions import owner
 from .anchor_rows import place_anchors
 from .anchors import anchors_after
 from .errors import InvalidInputError
-from .models import Action, Memory, MemoryChanges, Never, Status
+from .models import Action, Memory, MemoryChanges, Never, Scope, Status
 from .restatement import restatement_digest
 from .supersession import owner_of
 from .transaction import Transaction, Written
@@ -64,6 +64,8 @@ async def update(
         raise InvalidInputError("already_known", id=other.id)
     if wanted.content != before.content:
         await history.keep(write, before)
+    if before.scope is Scope.PRIVATE and wanted.scope is Scope.COMMON:
+        await evidence.forget_quotes(write.connection, before.sequence)
     after = await memories.update(write.connection, before, values)
     after = await place_anchors(write, after, anchors)
     if after.content == before.content:

@@ -194,6 +194,7 @@ def _change(written: Written, counts: Counts, at: datetime) -> Change:
         room=_shared([subject.room for subject in public]),
         counts=counts,
         at=at,
+        versions=written.changes,
     )
 
 

@@ -40,6 +40,7 @@ _MISSING_ANCHORS: Final = """
 _RENEW: Final = """
     UPDATE memories SET evidence = :evidence, revision = revision + 1 WHERE sequence = :sequence
 """
+_FORGET_QUOTES: Final = "UPDATE evidence SET quote = '' WHERE sequence = ? AND anchor IS NULL"
 _ACTIONS: Final = {
     Stance.CORROBORATES: Action.CORROBORATED,
     Stance.CONTRADICTS: Action.CONTRADICTED,
@@ -80,6 +81,11 @@ async def renew_evidence(connection: aiosqlite.Connection, sequence: int) -> tup
     share = await factor(connection, sequence, before.confidence)
     await connection.execute(_RENEW, {"sequence": sequence, "evidence": share})
     return before, await memories.by_sequence(connection, sequence)
+
+
+async def forget_quotes(connection: aiosqlite.Connection, sequence: int) -> None:
+    """Forget what witnesses said of a memory while it was private; that they did still counts."""
+    await connection.execute(_FORGET_QUOTES, (sequence,))
 
 
 async def factor(connection: aiosqlite.Connection, sequence: int, confidence: float) -> float:

@@ -99,7 +99,8 @@ async def restore(
     ]
     restored = changes[0][1]
     assert restored is not None  # noqa: S101 - it was just read
-    return restored, [await write.record(Action.RESTORED, changes)]
+    (told,) = await memories.as_seen_by(write.connection, write.caller, [restored])
+    return told, [await write.record(Action.RESTORED, changes)]
 
 
 async def delete(

@@ -385,7 +385,8 @@ class MemoryManager:
         clause = visible_to(caller, cleaned_filters(caller, filters))
         async with self._database.reading() as connection:
             page, total = await memories.newest(connection, clause, limit)
-        return ListResult(memories=tuple(page), total=total)
+            told = await memories.as_seen_by(connection, caller, page)
+        return ListResult(memories=tuple(told), total=total)
 
     async def work(self, caller: Caller, limit: int) -> list[Memory]:
         """Return work that is open or done. Raises StorageError."""
@@ -422,7 +423,19 @@ class MemoryManager:
         if result.hits and counted:
             self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
             self._usage_noted.set()
+        result = await self._as_seen_by(caller, result)
         return await self.lifecycle.with_earlier(caller, result) if earlier else result
+
+    async def _as_seen_by(self, caller: Caller, result: SearchResult) -> SearchResult:
+        """Return hits without the ids of memories that the caller may not see."""
+        if all(hit.memory.superseded_by is None for hit in result.hits):
+            return result
+        async with self._database.reading() as connection:
+            told = await memories.as_seen_by(
+                connection, caller, [hit.memory for hit in result.hits]
+            )
+        pairs = zip(result.hits, told, strict=True)
+        return replace(result, hits=tuple(replace(hit, memory=memory) for hit, memory in pairs))
 
     async def recall(self, caller: Caller, sentence: str, profile: Profile) -> str:
         """Return what may bear on a sentence just spoken and does not stand in the prompt yet."""

@@ -8,6 +8,7 @@ sequence as the memory itself.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 import json
 from typing import Any, Final
@@ -181,7 +182,27 @@ async def get(
     clause = visible_to(caller, Filters(statuses=statuses))
     sql = f"{SELECT} WHERE {clause.sql} AND m.id = :id"
     found = await select(connection, sql, clause.parameters | {"id": memory_id})
-    return found[0] if found else None
+    return (await as_seen_by(connection, caller, found))[0] if found else None
+
+
+async def as_seen_by(
+    connection: aiosqlite.Connection, caller: Caller, found: Sequence[Memory]
+) -> list[Memory]:
+    """Return memories that a caller may see without the ids of those it may not.
+
+    What replaced one may have been moved out of sight since.
+    """
+    replacements = {one.superseded_by for one in found if one.superseded_by is not None}
+    if not replacements:
+        return list(found)
+    clause = visible_to(caller, Filters(statuses=KEPT))
+    rows = await connection.execute_fetchall(
+        "SELECT m.id FROM memories m"
+        f" WHERE m.id IN (SELECT value FROM json_each(:replacements)) AND {clause.sql}",
+        clause.parameters | {"replacements": json.dumps(sorted(replacements))},
+    )
+    seen = {memory_id for (memory_id,) in rows}
+    return [one if one.superseded_by in seen else replace(one, superseded_by=None) for one in found]
 
 
 def listed(sequences: Sequence[int]) -> dict[str, SqlValue]:

@@ -52,6 +52,7 @@ class MemoryIds:
             found = await memories.with_prefix(
                 connection, clause, prefix.upper(), prefix.upper() + _AFTER_ANY_ID
             )
+            found = await memories.as_seen_by(connection, caller, found)
         if len(prefix) < SHORTEST_CHARACTERS or not found:
             raise NotFoundError("memory_not_found", id=prefix)
         if len(found) > 1:

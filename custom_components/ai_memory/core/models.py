@@ -3,6 +3,7 @@
 Used by every module of ``core`` and by the operations. Times are UTC-aware; doors format them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum, IntEnum, StrEnum
@@ -424,7 +425,8 @@ class Counts:
 class Change:
     """One committed write, told to whoever listens; ids and places, never text.
 
-    Place and scope are None where the memories do not share one.
+    Place and scope are None where the memories do not share one. ``versions`` are the memories
+    before and after, by which ``visibility`` tells who may hear of them; no listener shows them.
     """
 
     action: Action
@@ -434,3 +436,4 @@ class Change:
     room: str | None
     counts: Counts
     at: datetime
+    versions: Sequence[tuple[Memory | None, Memory | None]] = field(default=(), repr=False)

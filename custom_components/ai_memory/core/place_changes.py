@@ -113,9 +113,11 @@ async def describe(  # noqa: PLR0917 - a place, and all that can be said of it
 ) -> PlaceRows:
     """Set what a place is for, and the scope that a wing suggests for what is stored from now on.
 
-    Raises NotFoundError.
+    Raises NotFoundError, and InvalidInputError where only private memories lie.
     """
     rows = await place_view.known(connection, caller, place)
+    if not await place_view.is_common(connection, rows):
+        raise InvalidInputError("place_is_private", place=place.told)
     table, row = ("wings", rows.wing_id) if rows.room_id is None else ("rooms", rows.room_id)
     if description is not None:
         await connection.execute(

@@ -142,6 +142,21 @@ async def known(connection: aiosqlite.Connection, caller: Caller, place: PlaceNa
     return found
 
 
+async def is_common(connection: aiosqlite.Connection, place: PlaceRows) -> bool:
+    """Return whether more is in a place than what some keep in private.
+
+    Who guesses the name of another one and stores something there comes to know it: so nothing may
+    be written about it that everybody who knows it could read.
+    """
+    if place.name.is_default:
+        return True
+    inside = _inside(Clause("m.scope = 'common'", {}), place)
+    rows = await connection.execute_fetchall(
+        f"SELECT EXISTS (SELECT 1 FROM memories m WHERE {inside.sql})", inside.parameters
+    )
+    return bool(next(iter(rows))[0])
+
+
 async def count(
     connection: aiosqlite.Connection,
     caller: Caller,

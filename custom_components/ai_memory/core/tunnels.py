@@ -66,7 +66,8 @@ async def connect(
 ) -> str:
     """Join two places that the caller knows of; returns the id of the tunnel.
 
-    One that was proposed or dismissed becomes open. Raises NotFoundError and InvalidInputError.
+    One that was proposed or dismissed becomes open. No reason is kept where only private memories
+    lie. Raises NotFoundError and InvalidInputError.
     """
     first, second = ends
     if first == second:
@@ -74,6 +75,8 @@ async def connect(
     if (first.room is None) != (second.room is None):
         raise InvalidInputError("tunnel_ends_differ", first=first.told, second=second.told)
     rows = [await place_view.known(connection, caller, place) for place in ends]
+    if not all([await place_view.is_common(connection, row) for row in rows]):
+        reason = ""
     start, end = (End(row.wing_id, row.room_id) for row in rows)
     return await _open(connection, caller, TunnelKind.TUNNEL, start, end, reason, now_ms)
 

@@ -9,7 +9,7 @@ filtered afterwards and nothing hidden is ever ranked, counted or named.
 from dataclasses import dataclass
 import json
 
-from .models import Caller, Filters, Memory, Reach, Scope, Status
+from .models import Caller, Change, Filters, Memory, Reach, Scope, Status
 
 type SqlValue = str | int | float | bytes | None
 
@@ -124,7 +124,22 @@ def _within(reach: Reach) -> Clause:
 
 def sees(caller: Caller, memory: Memory) -> bool:
     """Return whether ``visible_to`` without filters admits the memory; a test holds them equal."""
-    if memory.status is not Status.ACTIVE or not caller.reach.admits(memory.wing):
+    return memory.status is Status.ACTIVE and _knows_of(caller, memory)
+
+
+def ids_told(caller: Caller, change: Change) -> tuple[str, ...]:
+    """Return of which memories a caller may hear that they changed: those it sees, or saw."""
+    return tuple(
+        subject.id
+        for before, after in change.versions
+        if (subject := after or before) is not None
+        and any(one is not None and _knows_of(caller, one) for one in (before, after))
+    )
+
+
+def _knows_of(caller: Caller, memory: Memory) -> bool:
+    """Return whether a memory is within reach and common or the caller's own, however it stands."""
+    if not caller.reach.admits(memory.wing):
         return False
     if memory.scope is Scope.COMMON:
         return True

@@ -21,6 +21,7 @@ from ..core import (
     InvalidInputError,
     MemoryManager,
     NotFoundError,
+    ids_told,
 )
 from ..core.models import is_workshop
 from ..operations import Publication, Reply
@@ -205,18 +206,19 @@ class MemoryOffer:
     def subscribe(
         self, client: Client, listener: Callable[[OfferChange], None]
     ) -> Callable[[], None]:
-        """Tell of memories within reach that come, go or change.
+        """Tell of memories that the client may see and that come, go or change.
 
         Which they are is told only to a client that names them.
         """
 
         def tell(change: Change) -> None:
-            # A change that spans wings names none; it may concern what the client sees.
-            if change.wing is not None and not client.reach.admits(change.wing):
+            told = ids_told(client.caller(), change)
+            # What happened to what the client may not see is nothing to it.
+            if change.memory_ids and not told:
                 return
             if change.action is not Action.UPDATED:
                 listener(OfferChange(ChangeKind.RESOURCES))
-            for memory_id in change.memory_ids:
+            for memory_id in told:
                 listener(OfferChange(ChangeKind.RESOURCE, f"{MEMORY_URI}{memory_id}"))
 
         return self._manager.subscribe(tell)

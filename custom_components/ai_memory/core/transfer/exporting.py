@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from .. import memories
 from ..database import Database
 from ..models import KEPT, Caller, Filters
 from ..schema import SCHEMA_VERSION
@@ -72,6 +73,10 @@ async def _pages(
     while True:
         async with database.reading() as connection:
             page = await repository.page(connection, clause, after, PAGE_MEMORIES)
+            if not all_owners:
+                told = await memories.as_seen_by(connection, caller, [one.memory for one in page])
+                pairs = zip(page, told, strict=True)
+                page = [replace(one, memory=memory) for one, memory in pairs]
         if not page:
             return
         after = page[-1].memory.sequence
