@@ -26,6 +26,8 @@ PARAMETERS: Final[dict[str, tuple[int, dict[str, str]]]] = {
             "summary": "string",
             "wing": "string",
             "room": "string",
+            "expires": "string",
+            "supersedes": "string",
         },
     ),
     "search_memory": (
@@ -51,6 +53,7 @@ PARAMETERS: Final[dict[str, tuple[int, dict[str, str]]]] = {
         0,
         {"memory_id": "string", "room": "string", "wing": "string", "scope": "string"},
     ),
+    "forget_me": (0, {"confirm": "string"}),
 }
 READ_ONLY: Final = {"search_memory", "list_memories"}
 
@@ -105,6 +108,7 @@ def test_tools_tell_what_they_may_do(home: Home) -> None:
     assert {name for name, told in tools.items() if told["destructiveHint"]} == {
         "update_memory",
         "delete_memory",
+        "forget_me",
     }
     assert not any(told["openWorldHint"] for told in tools.values())
 

@@ -303,7 +303,8 @@ def test_every_change_is_told_without_its_text(home: Home) -> None:
     ]
     assert change["attributes"]["event_type"] == "updated"
     assert change["attributes"]["event_types"] == [
-        *("added", "refreshed", "updated", "deleted", "evicted", "moved"),
+        *("added", "refreshed", "updated", "deleted", "evicted", "moved", "superseded"),
+        *("corroborated", "contradicted", "forgotten", "restored", "lapsed", "purged", "checked"),
     ]
     assert change["attributes"]["memory_ids"] == [added["id"]]
     home.wait_for(lambda: home.state(CHANGES)["attributes"]["event_type"] == "deleted")
