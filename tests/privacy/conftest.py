@@ -70,6 +70,8 @@ async def open_world(tmp_path: Path) -> AsyncGenerator[Open]:
             Database(folder / "memory.db"),
             create_engine("tfidf", EngineSettings(storage_path=folder)),
             max_entries=1_000,
+            # However busy the machine is: who waits for no meaning gets words alone.
+            query_timeout_seconds=30.0,
             clock=TickingClock(),
         )
         opened.append(manager)

@@ -40,7 +40,8 @@ def entry() -> MockConfigEntry:
         domain=DOMAIN,
         title="AI Memory",
         version=4,
-        data={"max_entries": 1000, "embedding_engine": "tfidf"},
+        # However busy the machine is: who waits for no meaning gets words alone.
+        data={"max_entries": 1000, "embedding_engine": "tfidf", "embed_timeout_s": 30.0},
         subentries_data=[
             _subentry("kitchen", *profile, {}),
             _subentry("study", *profile, {}),

@@ -21,7 +21,7 @@ from tests.assist.agent import context
 
 from .callers import GUESTS
 from .house import House, published
-from .probes import ASKED, MCP_SIGHTS, PROBED, SIGHTS
+from .probes import ASKED, EVERY, MCP_SIGHTS, PROBED, SIGHTS
 from .visitors import CLIENT_TOOLS, DOORS, VISITORS
 from .world import WORLD
 
@@ -38,7 +38,7 @@ def test_every_operation_is_probed() -> None:
 
 
 def test_every_parameter_is_probed() -> None:
-    given = {(probe.operation, name) for probe in ASKED for name in probe.arguments}
+    given = {(probe.operation, name) for probe in EVERY for name in probe.arguments}
     there = {
         (operation.name, parameter.name)
         for operation in CATALOGUE.values()
