@@ -404,6 +404,31 @@ def test_a_block_of_which_everything_was_written_meanwhile_is_taken(
     assert index.cosines(_query(first), [first]) == pytest.approx({first: 1.0}, abs=1e-6)
 
 
+@pytest.mark.parametrize("put", [True, False])
+def test_the_first_vectors_of_all_may_come_while_a_file_without_any_is_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch, *, put: bool
+) -> None:
+    made = _numbered(_vectors(6))
+    index = VectorIndex()
+    look = vectors._first_size
+
+    def written_meanwhile(connection: sqlite3.Connection, fingerprint: str) -> int:
+        size = look(connection, fingerprint)
+        store.write(made)
+        if put:
+            for sequence, vector in made.items():
+                index.put(sequence, vector)
+        return size
+
+    monkeypatch.setattr(vectors, "_first_size", written_meanwhile)
+    store.load(index, "exact")
+    # Whoever wrote them tells the index, then or a moment later.
+    for sequence, vector in made.items():
+        index.put(sequence, vector)
+    assert (len(index), index.stored) == (6, 6)
+    _assert_same(index.best(_query(), _visible(*made), 6, -1.0), _best_of(made, _query(), 6))
+
+
 def test_what_is_built_can_be_abandoned(store: Store) -> None:
     index = _filled(store, "exact", _numbered(_vectors(10)))
     index.begin(store.rows("packed"), visible=False)

@@ -188,6 +188,9 @@ def load(path: Path, fingerprint: str) -> Generator[Part]:
     """
     with _reading(path) as connection:
         size = _first_size(connection, fingerprint)
+        if not size:
+            # What comes from now on would be of another dimension than none: writes bring it.
+            return
         wanted = {"fingerprint": fingerprint, "size": size, "limit": FETCHED_ROWS}
         last = 0
         while True:
