@@ -263,8 +263,17 @@ async def test_credit_runs_out_and_comes_back() -> None:
     assert not await take("a")
     assert await take("b")
     now += 1.0
-    taken = [await take("a") for _ in range(int(fair_use.BURST_REQUESTS))]
-    assert sum(taken) == fair_use.RATE_REQUESTS_PER_SECOND
+    assert all([await take("a") for _ in range(int(fair_use.RATE_REQUESTS_PER_SECOND))])
+    assert not await take("a")
+
+
+def test_refusals_have_to_queue() -> None:
+    interval, longest = fair_use.REFUSAL_INTERVAL_SECONDS, fair_use.REFUSAL_LONGEST_WAIT_SECONDS
+    share = fair_use.Share(0.0)
+    waits = [share.refusal_wait_seconds(10.0) for _ in range(200)]
+    assert waits[:100] == pytest.approx([number * interval for number in range(100)])
+    assert waits[101:] == pytest.approx([longest] * 99)
+    assert share.refusal_wait_seconds(20.0) == 0.0
 
 
 async def test_idle_clients_are_forgotten_and_busy_ones_are_not() -> None:

@@ -20,6 +20,8 @@ PRESENT_MAXIMUM_REQUESTS: Final = 96
 LISTENING_MAXIMUM_REQUESTS: Final = 8
 KNOWN_MAXIMUM_CLIENTS: Final = 1_024
 BUSY_RETRY_SECONDS: Final = 1
+REFUSAL_INTERVAL_SECONDS: Final = 0.01
+REFUSAL_LONGEST_WAIT_SECONDS: Final = 1.0
 
 
 class TooManyRequestsError(Exception):
@@ -39,18 +41,28 @@ class Share:
     credit: float = BURST_REQUESTS
     present: int = 0
     listening: int = 0
+    next_refusal: float = 0.0
     running: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(RUNNING_MAXIMUM_REQUESTS)
     )
 
-    def charge(self, now: float) -> None:
+    def enter(self, now: float) -> None:
         """Take a request from the credit, which fills up with time. Raises TooManyRequestsError."""
+        if self.present >= PRESENT_MAXIMUM_REQUESTS:
+            raise TooManyRequestsError(BUSY_RETRY_SECONDS)
         earned = (now - self.now) * RATE_REQUESTS_PER_SECOND
         self.credit = min(BURST_REQUESTS, self.credit + earned)
         self.now = now
         if self.credit < 1:
             raise TooManyRequestsError(ceil((1 - self.credit) / RATE_REQUESTS_PER_SECOND))
         self.credit -= 1
+        self.present += 1
+
+    def refusal_wait_seconds(self, now: float) -> float:
+        """Return how long the next refusal waits for its turn."""
+        turn = min(max(now, self.next_refusal), now + REFUSAL_LONGEST_WAIT_SECONDS)
+        self.next_refusal = turn + REFUSAL_INTERVAL_SECONDS
+        return turn - now
 
     def is_idle(self, now: float) -> bool:
         """Return whether forgetting the client would give it nothing."""
@@ -68,12 +80,16 @@ class Limits:
 
     @asynccontextmanager
     async def present(self, client_key: str) -> AsyncGenerator[Share]:
-        """Count a request from its headers to its answer. Raises TooManyRequestsError."""
+        """Count a request from its headers to its answer. Raises TooManyRequestsError.
+
+        Refusals have to queue: a hundred at once would hold the event loop.
+        """
         share = self._share(client_key)
-        if share.present >= PRESENT_MAXIMUM_REQUESTS:
-            raise TooManyRequestsError(BUSY_RETRY_SECONDS)
-        share.charge(self._clock())
-        share.present += 1
+        try:
+            share.enter(self._clock())
+        except TooManyRequestsError:
+            await asyncio.sleep(share.refusal_wait_seconds(self._clock()))
+            raise
         try:
             yield share
         finally:
