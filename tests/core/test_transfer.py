@@ -240,7 +240,7 @@ async def test_what_came_in_is_found_by_words_and_by_meaning(
     assert _told(report) == {"read": 7, "added": 4, "skipped": 3}
     assert [change.action for change in heard] == [Action.ADDED]
     await memory.wait_for_vectors()
-    result = await memory.search(anna, Filters(), "peanuts", 5)
+    result = await memory.search(anna, Filters(), "Is Anna allergic to peanuts?", 5)
     assert result.hits[0].memory.content == "Anna: Allergic to peanuts"
     assert (result.hits[0].memory.source, result.ranking) == ("import_mcp_memory", "hybrid")
     assert memory.counts().total == memory.vector_count == 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ulid_transform import ulid_at_time
 
-from . import expiry, forgetting, memories, palace, similar, supersession
+from . import expiry, forgetting, memories, palace, similar, supersession, vectors
 from .anchor_rows import place_anchors
 from .anchors import anchors_of, bounded
 from .errors import InvalidInputError
@@ -144,6 +144,8 @@ async def _refresh(
     after = await memories.update(write.connection, before, values | kept)
     held = (anchor.target for anchor in before.anchors)
     after = await place_anchors(write, after, bounded(held, anchors))
+    if after.embedded_text != before.embedded_text:
+        await vectors.discard(write.connection, after.sequence)
     written = [await write.record(Action.REFRESHED, [(before, after)])]
     if old is not None:
         written += await supersession.supersede(write, old, after)

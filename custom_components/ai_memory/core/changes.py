@@ -68,11 +68,13 @@ async def update(
         await evidence.forget_quotes(write.connection, before.sequence)
     after = await memories.update(write.connection, before, values)
     after = await place_anchors(write, after, anchors)
-    if after.content == before.content:
+    if after.embedded_text == before.embedded_text:
         return after, [await write.record(Action.UPDATED, [(before, after)])]
     await vectors.discard(write.connection, after.sequence)
-    await write.store_vector(after, vector)
-    return after, [await write.record(Action.UPDATED, [(before, after)], vector)]
+    # Made before it was known what the memory holds beside what is changed.
+    made = vector if after.summary == (changes.summary or "") else None
+    await write.store_vector(after, made)
+    return after, [await write.record(Action.UPDATED, [(before, after)], made)]
 
 
 async def _values(write: Transaction, before: Memory, wanted: Memory) -> dict[str, SqlValue]:

@@ -84,11 +84,11 @@ class IndexUpkeep:
                 await asyncio.sleep(0)
             old = before if before is not None and before.kept else None
             new = after if after is not None and after.kept else None
-            if old is not None and (new is None or old.content != new.content):
+            if old is not None and (new is None or old.embedded_text != new.embedded_text):
                 self.index.discard(old.sequence)
                 self._unembeddable.discard(old.sequence)
                 self._awaited.discard(old.sequence)
-            if new is not None and (old is None or old.content != new.content):
+            if new is not None and (old is None or old.embedded_text != new.embedded_text):
                 self._expect(new.sequence, written.vector)
 
     async def keep_up(self, document_count: int) -> None:
@@ -228,9 +228,7 @@ class IndexUpkeep:
         if engine.document_count in {None, document_count}:
             return
         loop = asyncio.get_running_loop()
-        contents = await loop.run_in_executor(
-            None, vectors.load_common_contents, self._database.path
-        )
+        contents = await loop.run_in_executor(None, vectors.load_common_texts, self._database.path)
         await engine.reset(contents)
 
     async def _embed_missing(self) -> None:
@@ -296,7 +294,7 @@ class IndexUpkeep:
         new: list[Unembedded] = []
         async with self._database.reading() as connection:
             for row in rows:
-                known = await vectors.known(connection, row.content, fingerprint)
+                known = await vectors.known(connection, row.text, fingerprint)
                 if known is None:
                     new.append(row)
                 else:
@@ -307,7 +305,7 @@ class IndexUpkeep:
 
     async def _embed_new(self, rows: list[Unembedded]) -> list[tuple[Unembedded, Vector]]:
         try:
-            embedded = await self._encoder.documents([row.content for row in rows])
+            embedded = await self._encoder.documents([row.text for row in rows])
         except EngineError as err:
             if err.reason != BAD_RESPONSE:
                 raise

@@ -57,6 +57,7 @@ from .models import (
     NewMemory,
     SearchResult,
     UpdateResult,
+    embedded_text,
 )
 from .personal import Personal
 from .places import Places
@@ -140,8 +141,14 @@ class MemoryManager:
             database, engine, index, lambda: self.counts().common, similarity_floor
         )
         self._upkeep = IndexUpkeep(database, self.encoder, self._writer, index, self.floor.renew)
+        self.gate: Final = Gate(database, home_screen, clock)
         self._search = MemorySearch(
-            database, self.encoder, index, lambda: self.floor.value, local_now
+            database,
+            self.encoder,
+            index,
+            floor=lambda: self.floor.value,
+            local_now=local_now,
+            gate=self.gate,
         )
         self.standing: Final = StandingContext()
         self.commits: Final = Commits(
@@ -154,7 +161,6 @@ class MemoryManager:
         )
         self.anchors: Final = AnchorKeeper(database, self.commits, check_entity)
         self.personal: Final = Personal(database, self.commits, clock)
-        self.gate: Final = Gate(database, home_screen, clock)
         self.lifecycle: Final = Lifecycle(
             database, self.commits, clock, retention_deleted_days, self.gate
         )
@@ -338,7 +344,7 @@ class MemoryManager:
         """
         cleaned = cleaned_new(caller, new, self._clock(), self._local_now())
         await self.gate.admit(caller, texts_of(new))
-        vector = await self._vector_of(cleaned.content)
+        vector = await self._vector_of(embedded_text(cleaned.summary, cleaned.content))
         return Addition(new=cleaned, vector=vector, capacity=self._max_entries)
 
     async def count_private(self, agent: str) -> int:
@@ -452,7 +458,10 @@ class MemoryManager:
         check_id(memory_id)
         cleaned = cleaned_changes(caller, changes, self._clock(), self._local_now())
         await self.gate.admit(caller, texts_of(changes), memory_id)
-        vector = await self._vector_of(cleaned.content) if cleaned.content else None
+        vector = None
+        if cleaned.content:
+            text = embedded_text(cleaned.summary or "", cleaned.content)
+            vector = await self._vector_of(text)
 
         async def work(write: Transaction) -> tuple[UpdateResult, list[Written]]:
             memory, written = await memory_changes.update(
@@ -512,12 +521,12 @@ class MemoryManager:
     def _now_ms(self) -> int:
         return memories.milliseconds(self._clock())
 
-    async def _vector_of(self, content: str) -> Vector | None:
+    async def _vector_of(self, text: str) -> Vector | None:
         """Return the vector of a text at once where that takes no network and no waiting."""
         if not self._engine.local or self.pending_vectors:
             return None
         try:
-            vector: Vector = (await self._engine.embed([content], TextKind.DOCUMENT))[0]
+            vector: Vector = (await self._engine.embed([text], TextKind.DOCUMENT))[0]
         except EngineError as err:
             _LOGGER.warning("Engine %s could not embed a memory: %s", self._engine.name, err)
             return None

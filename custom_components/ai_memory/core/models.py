@@ -193,6 +193,11 @@ class Memory:
     anchors: tuple[Anchor, ...] = ()
 
     @property
+    def embedded_text(self) -> str:
+        """What its vector is made of."""
+        return embedded_text(self.summary, self.content)
+
+    @property
     def missing_anchors(self) -> list[str]:
         """What it is about and is not there any more."""
         return [one.target for one in self.anchors if one.state is AnchorState.MISSING]
@@ -211,6 +216,14 @@ class Memory:
     def effective_confidence(self) -> float:
         """How far it can be relied on, from 0 to 1."""
         return self.confidence * self.evidence
+
+
+def embedded_text(summary: str, content: str) -> str:
+    """Return what stands for a memory where meanings are compared: its summary leads.
+
+    Unless the content begins with it.
+    """
+    return content if content.startswith(summary) else f"{summary}\n{content}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,6 +287,11 @@ _VERSION_5: Final = (
     # What an audit row is about where it is no memory, and why it was done; never any text.
     "ALTER TABLE audit ADD COLUMN subject TEXT",
     "ALTER TABLE audit ADD COLUMN reason TEXT",
+    # A summary was not part of what is embedded.
+    """
+    DELETE FROM embeddings
+        WHERE sequence IN (SELECT sequence FROM memories WHERE summary <> '')
+    """,
 )
 
 FULL_TEXT_TABLES: Final = ("memory_words", "memory_trigrams")

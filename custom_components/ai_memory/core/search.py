@@ -23,6 +23,7 @@ from .memories import milliseconds
 from .models import Caller, Filters, MatchType, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
 from .query_time import Period, spoken_period
+from .screen.gate import Gate
 from .search_reads import memories_of, newest_between, times_of
 from .vector_index import Vector, VectorIndex
 from .visibility import Clause, visible_to
@@ -54,10 +55,13 @@ class MemorySearch:
         database: Database,
         encoder: Encoder,
         index: VectorIndex,
+        *,
         floor: Callable[[], float],
         local_now: Callable[[], datetime],
+        gate: Gate,
     ) -> None:
         """Keep what is searched; ``floor`` is the least cosine of a match where none is asked."""
+        self._gate = gate
         self.visibility: Final = VisibilityCache(database)
         self._database = database
         self._encoder = encoder
@@ -76,10 +80,16 @@ class MemorySearch:
         that is None; one by words has the score 0.0. Raises StorageError.
         """
         # A slow engine must not hold a place: its vector is waited for outside.
-        comparable = len(self._index) and any(map(str.isalnum, query))
-        vector = await self._encoder.query(query) if comparable else None
+        vector = await self._encoder.query(query) if await self._comparable(caller, query) else None
         async with self._places:
             return await self._found(visible_to(caller, filters), query, vector, limit, min_score)
+
+    async def _comparable(self, caller: Caller, query: str) -> bool:
+        """Return whether a query has a meaning to compare that may be told to the engine."""
+        if not len(self._index) or not any(map(str.isalnum, query)):
+            return False
+        # No secret leaves the house, not even in a question.
+        return self._encoder.engine.local or not await self._gate.find(caller, {"query": query})
 
     async def _found(
         self,

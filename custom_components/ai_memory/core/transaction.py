@@ -78,7 +78,7 @@ class Transaction:
     async def store_vector(self, memory: Memory, vector: Vector | None) -> None:
         """Store the vector of a memory that was just written, if there is one."""
         if vector is not None:
-            subject = Unembedded(memory.sequence, memory.revision, memory.content)
+            subject = Unembedded(memory.sequence, memory.revision, memory.embedded_text)
             await vectors.store(self.connection, subject, self.fingerprint, vector)
 
     async def record(

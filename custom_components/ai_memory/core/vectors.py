@@ -37,8 +37,12 @@ _STORE: Final = """
         fingerprint = excluded.fingerprint, digest = excluded.digest, vector = excluded.vector
 """
 _KNOWN: Final = "SELECT vector FROM embeddings WHERE digest = ? AND fingerprint = ? LIMIT 1"
-_MISSING: Final = """
-    SELECT m.sequence, m.revision, m.content FROM memories m
+# As ``models.embedded_text`` says.
+_TEXT: Final = """
+    iif(instr(m.content, m.summary) = 1, m.content, m.summary || char(10) || m.content)
+"""
+_MISSING: Final = f"""
+    SELECT m.sequence, m.revision, {_TEXT} FROM memories m
     LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
     WHERE e.sequence IS NULL AND m.sequence > :after AND m.status <> 'deleted'
     ORDER BY m.sequence LIMIT :limit
@@ -48,12 +52,12 @@ _MISSING_COUNT: Final = """
         - (SELECT count(*) FROM memories WHERE deleted_ms IS NOT NULL)
         - (SELECT count(*) FROM embeddings WHERE fingerprint = ?)
 """
-_COMMON_CONTENTS: Final = """
-    SELECT content FROM memories
+_COMMON_TEXTS: Final = f"""
+    SELECT {_TEXT} FROM memories m
     WHERE scope = 'common' AND status IN ('active', 'candidate') ORDER BY sequence
 """
-_MISSING_AMONG: Final = """
-    SELECT m.sequence, m.revision, m.content FROM json_each(:sequences) wanted
+_MISSING_AMONG: Final = f"""
+    SELECT m.sequence, m.revision, {_TEXT} FROM json_each(:sequences) wanted
     CROSS JOIN memories m ON m.sequence = wanted.value
     LEFT JOIN embeddings e ON e.sequence = m.sequence AND e.fingerprint = :fingerprint
     WHERE e.sequence IS NULL AND m.status <> 'deleted'
@@ -91,11 +95,11 @@ class Unembedded:
 
     sequence: int
     revision: int
-    content: str
+    text: str
 
 
-def _digest(content: str) -> bytes:
-    return sha256(content.encode()).digest()
+def _digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
 
 
 async def store(
@@ -108,7 +112,7 @@ async def store(
             "sequence": memory.sequence,
             "revision": memory.revision,
             "fingerprint": fingerprint,
-            "digest": _digest(memory.content),
+            "digest": _digest(memory.text),
             "vector": np.asarray(vector, np.float32).tobytes(),
         },
     )
@@ -120,9 +124,9 @@ async def discard(connection: aiosqlite.Connection, sequence: int) -> None:
     await connection.execute("DELETE FROM embeddings WHERE sequence = ?", (sequence,))
 
 
-async def known(connection: aiosqlite.Connection, content: str, fingerprint: str) -> Vector | None:
+async def known(connection: aiosqlite.Connection, text: str, fingerprint: str) -> Vector | None:
     """Return the vector that the same text already has, if any."""
-    rows = list(await connection.execute_fetchall(_KNOWN, (_digest(content), fingerprint)))
+    rows = list(await connection.execute_fetchall(_KNOWN, (_digest(text), fingerprint)))
     return np.frombuffer(rows[0][0], np.float32) if rows else None
 
 
@@ -215,10 +219,10 @@ def read(
     return _sequences(found), _matrix(joined, size)
 
 
-def load_common_contents(path: Path) -> list[str]:
-    """Return the content of every live common memory; blocking. Raises StorageError."""
+def load_common_texts(path: Path) -> list[str]:
+    """Return what is embedded of every live common memory; blocking. Raises StorageError."""
     with _reading(path) as connection:
-        return [content for (content,) in connection.execute(_COMMON_CONTENTS)]
+        return [text for (text,) in connection.execute(_COMMON_TEXTS)]
 
 
 @contextmanager

@@ -62,19 +62,21 @@ class Gate:
 
         ``memory_id`` is blank for a new memory. Raises ScreenedError and StorageError.
         """
-        strictness = WORKSHOP if caller.reach.workshop else self._home
-        texts = [text for value in fields.values() for text in _texts(value)]
-        if sum(map(len, texts)) <= AT_ONCE_CHARACTERS:
-            found = find(fields, strictness)
-        else:
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(None, find, fields, strictness)
+        found = await self.find(caller, fields)
         if found is None:
             return
         now_ms = milliseconds(self._clock())
         async with self._database.transaction() as connection:
             await _audit_refusal(connection, caller, found, now_ms, memory_id)
         raise ScreenedError("screened", field=found.field, pattern=found.pattern)
+
+    async def find(self, caller: Caller, fields: Mapping[str, Screened]) -> Finding | None:
+        """Return the first secret in texts of a caller."""
+        strictness = WORKSHOP if caller.reach.workshop else self._home
+        texts = [text for value in fields.values() for text in _texts(value)]
+        if sum(map(len, texts)) <= AT_ONCE_CHARACTERS:
+            return find(fields, strictness)
+        return await asyncio.get_running_loop().run_in_executor(None, find, fields, strictness)
 
 
 def masked(text: str, strictness: Strictness) -> str:

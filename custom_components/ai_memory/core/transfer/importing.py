@@ -266,7 +266,7 @@ class Importer:
             return None
         values = await self._values(connection, one, place, now_ms)
         after = await memories.update(connection, existing, values)
-        if after.content != existing.content:
+        if after.embedded_text != existing.embedded_text:
             await vectors.discard(connection, after.sequence)
         belonging = attached_of(one.told, place.owner, self._caller)
         await repository.attach(connection, after.sequence, belonging)
