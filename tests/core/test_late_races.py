@@ -40,7 +40,7 @@ async def _agrees(memory: MemoryManager) -> None:
     """Compare what is kept in memory with the table."""
     await memory.wait_for_vectors()
     live = "status IN ('active', 'candidate')"
-    assert memory.counts().total == memory.commits.total
+    assert memory.counts().total == memory.commits.of_home
     assert _rows(memory, f"SELECT count(*) FROM memories WHERE {live}") == [
         (memory.counts().total,)
     ]

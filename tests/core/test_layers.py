@@ -17,8 +17,10 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     MoveReason,
     NewMemory,
+    Reach,
     Scope,
 )
+from custom_components.ai_memory.core.standing_context import Profile
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
 from tests.conftest import Opener
 
@@ -89,6 +91,36 @@ async def test_a_memory_goes_round_the_layers(tmp_path: Path, anna: Caller) -> N
             "SELECT source, memory_id FROM audit WHERE action = 'moved'"
         )
     assert [tuple(row) for row in rows] == [("maintenance", one)] * 3
+    await memory.close()
+
+
+async def test_what_stands_in_a_prompt_is_used(tmp_path: Path, anna: Caller) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock)
+    known = await _add(memory, anna, "Anna must not eat peanuts", Layer.CRITICAL)
+    long = await _add(memory, anna, "far too long for a prompt " * 50, Layer.CRITICAL)
+    profile = Profile(budget_tokens=100)
+    for day in (80, 80, 0):
+        clock.forward(days=day)
+        assert "peanuts" in memory.standing_text(anna, profile)
+    assert await _moved(memory) == [(long, Layer.ARCHIVE, "unused")]
+    assert (await memory.latest(anna, Filters(), 9)).memories[-1].access_count == 0
+    clock.forward(days=91)
+    assert await _moved(memory) == [(known, Layer.ARCHIVE, "unused")]
+    await memory.close()
+
+
+async def test_records_of_the_workshop_stay_where_they_are(tmp_path: Path) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock, LayerRules(promotion_uses=1))
+    coder = Caller(source="mcp:a", agent="client:a", reach=Reach(home=False, workshop=True))
+    record = (
+        await memory.add(coder, NewMemory(content="Tag and wait", wing="github/acme/tool"))
+    ).memory
+    await memory.get(coder, record.id)
+    assert await _moved(memory) == []
+    clock.forward(days=365)
+    assert await _moved(memory) == []
     await memory.close()
 
 

@@ -1,6 +1,7 @@
 """Adding, refreshing, changing, deleting and evicting memories, on a real file."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     NewMemory,
     NotFoundError,
+    Reach,
     Scope,
 )
 from tests.conftest import Opener, SteppingClock
@@ -23,6 +25,7 @@ from tests.conftest import Opener, SteppingClock
 AUTOMATION = Caller(source="service")
 OTHER_AGENT = Caller(source="assist", agent="conversation.other", provider="openai", user="anna")
 BEN = Caller(source="assist", agent="conversation.home", provider="ollama", user="ben")
+CODER = Caller(source="mcp:a", agent="client:a", reach=Reach(home=False, workshop=True))
 SATELLITE = Caller(source="assist", agent="conversation.home", provider="ollama")
 
 
@@ -394,6 +397,26 @@ async def test_a_lowered_capacity_is_reached_with_the_next_memory(
     smaller = await open_memory(max_entries=3)
     added = await smaller.add(anna, NewMemory(content="one more"))
     assert (added.evicted_count, smaller.counts().total) == (8, 3)
+
+
+async def test_the_capacity_is_that_of_the_home(open_memory: Opener, anna: Caller) -> None:
+    memory = await open_memory(max_entries=2)
+    first = (await memory.add(anna, NewMemory(content="home 0"))).memory
+    record = NewMemory(content="record", wing="github/acme/tool")
+    for number in range(5):
+        added = await memory.add(CODER, replace(record, content=f"record {number}"))
+        assert added.evicted_count == 0
+    assert (await memory.add(anna, NewMemory(content="home 1"))).evicted_count == 0
+    added = await memory.add(anna, NewMemory(content="home 2"))
+    assert [one.id for one in added.evicted] == [first.id]
+    # What was evicted makes no more room than it took, also after a start.
+    await memory.close()
+    memory = await open_memory(max_entries=2)
+    assert (memory.counts().total, memory.commits.of_home) == (7, 2)
+    assert (await memory.add(anna, NewMemory(content="home 3"))).evicted_count == 1
+    assert (await memory.add(CODER, record)).evicted_count == 0
+    listed = await memory.latest(CODER, Filters(), 9)
+    assert listed.total == 6
 
 
 async def test_an_eviction_names_only_what_the_caller_could_see(

@@ -169,7 +169,7 @@ async def test_a_renamed_wing_keeps_everything(
     assert memory.counts().wings == {"basement": 2, "private": 1}
     assert memory.counts().wing_total == 5
     only_basement = replace(ANNA, reach=Reach(wings=("basement",)))
-    assert "main tap" in memory.standing.text(only_basement, Profile(budget_tokens=400))
+    assert "main tap" in memory.standing_text(only_basement, Profile(budget_tokens=400))
 
     assert await _found(memory, ANNA, "basement") == {one, critical}
     assert await _found(memory, ANNA, "cellar") == set()

@@ -89,11 +89,11 @@ async def test_forgetting_asks_first_and_takes_the_persons_own_with_this_agent(
     asked = await memory.personal.forget(anna)
     assert (asked.count, asked.forgotten) == (2, None)
     assert await _left(memory, anna) == everything
-    assert '"Anna\'s"' in memory.standing.text(anna, PROFILE)
+    assert '"Anna\'s"' in memory.standing_text(anna, PROFILE)
     done = await memory.personal.forget(anna, confirmation=asked.confirmation)
     assert (done.count, len(done.forgotten or ())) == (2, 2)
     assert await _left(memory, anna) == everything - {"Anna's", "Anna's, from before"}
-    assert '"Anna\'s"' not in memory.standing.text(anna, PROFILE)
+    assert '"Anna\'s"' not in memory.standing_text(anna, PROFILE)
     assert memory.counts().total == 4
     nothing = await memory.personal.forget(anna)
     assert nothing.count == 0

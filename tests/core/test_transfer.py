@@ -418,6 +418,10 @@ async def test_nothing_makes_room_for_an_import(open_memory: Opener, anna: Calle
     assert _told(await _import(memory, HOME, text, **more)) == expected
     kept = {found.content for found in (await memory.latest(HOME, Filters(), 9)).memories}
     assert kept == {"kept 0", "kept 1", "new 1", "new 2"}
+    more["defaults"] = Defaults(wing="github/acme/tool", room="general")
+    expected = {"read": 6, "added": 5, "known": 1}
+    assert _told(await _import(memory, ADMIN, text, dry_run=True, **more)) == expected
+    assert _told(await _import(memory, ADMIN, text, **more)) == expected
 
 
 async def test_places_and_scope_for_those_that_name_none(

@@ -69,7 +69,7 @@ def _asks(guest: Guest, probe: Probe) -> bool:
 
 async def _ask(manager: MemoryManager, guest: Guest, probe: Probe) -> object:
     if probe == PROMPT:
-        return manager.standing.text(guest.caller, PROFILE)
+        return manager.standing_text(guest.caller, PROFILE)
     if probe == RECALL:
         return await manager.recall(guest.caller, SEARCHED, PROFILE)
     operation = CATALOGUE[probe.operation]

@@ -46,7 +46,7 @@ def instructions(profile: AgentProfile) -> str:
 
 def prompt_for(manager: MemoryManager, profile: AgentProfile, caller: Caller) -> str:
     """Return the prompt for one request: the instructions and what its caller already knows."""
-    known = manager.standing.text(caller, profile.standing)
+    known = manager.standing_text(caller, profile.standing)
     return f"{instructions(profile)}\n{known}" if known else instructions(profile)
 
 

@@ -72,7 +72,8 @@ async def add(write: Transaction, addition: Addition) -> tuple[AddResult, list[W
     result = AddResult(
         memory=memory, refreshed=False, superseded=old, similar=near.memory if near else None
     )
-    surplus = write.live + 1 - (old is not None) - addition.capacity
+    replaced = old is not None and old.takes_room
+    surplus = write.of_home + 1 - replaced - addition.capacity if memory.takes_room else 0
     if surplus > 0:
         evicted, seen = await _evict(write, memory, surplus)
         count = sum(before is not None and before.live for before, _ in evicted.changes)

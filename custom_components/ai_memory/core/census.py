@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from .models import Counts, Layer, Memory, Scope
+from .models import Counts, Layer, Memory, Scope, is_workshop
 from .palace import DEFAULT_WINGS
 
 DEFAULT_WING_NAMES: Final = frozenset(wing.name for wing in DEFAULT_WINGS)
@@ -37,9 +37,9 @@ class Census:
         self._counted[memory.wing, memory.scope, memory.layer] -= 1
 
     @property
-    def total(self) -> int:
-        """All live memories."""
-        return self._counted.total()
+    def of_home(self) -> int:
+        """The live memories that count towards the capacity."""
+        return sum(count for (wing, *_), count in self._counted.items() if not is_workshop(wing))
 
     def counts(self) -> Counts:
         """Return the figures as of now."""

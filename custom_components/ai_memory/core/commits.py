@@ -67,7 +67,7 @@ class Commits:
     def load(self, census: Census, last_change: datetime | None) -> None:
         """Start from what an opened database holds."""
         self.census, self.last_change = census, last_change
-        self._writer.total = census.total
+        self._writer.of_home = census.of_home
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener after each committed write; returns how to stop it."""
@@ -79,9 +79,9 @@ class Commits:
         return self.census.counts()
 
     @property
-    def total(self) -> int:
-        """How many live memories there are, with those of a commit that is just being told of."""
-        return self._writer.total
+    def of_home(self) -> int:
+        """How many count towards the capacity, with those of a commit that is just told of."""
+        return self._writer.of_home
 
     async def run[T](self, caller: Caller, work: Work[T]) -> T:
         """Do the work in one transaction and tell of it; cancelling the caller does not stop it.

@@ -20,8 +20,9 @@ MOVED_AT_ONCE: Final = 200
 
 _DAY_MS: Final = 86_400_000
 
-_DUE: Final = """
-    m.status = 'active' AND m.pinned = 0 AND m.sequence > :after AND (
+# Records of the workshop are found by what they say alone: an archived one would answer last.
+_DUE: Final = f"""
+    m.status = 'active' AND m.pinned = 0 AND m.sequence > :after AND {memories.AT_HOME} AND (
         (m.layer = 2 AND coalesce(u.returned + u.fetched, 0) >= :uses)
         OR (m.layer = 1
             AND max(m.updated_ms, m.layered_ms, coalesce(u.last_used_ms, 0)) < :unused_since_ms)

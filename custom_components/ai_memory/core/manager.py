@@ -361,7 +361,7 @@ class MemoryManager:
         addition = await self.prepare(caller, new)
 
         async def write() -> AddResult:
-            if self.commits.total >= self._max_entries:
+            if self.commits.of_home >= self._max_entries:
                 # Who was used just now must not look unused.
                 await self._usage.flush()
             return await self.commits.run(caller, partial(additions.add, addition=addition))
@@ -442,6 +442,13 @@ class MemoryManager:
             )
         pairs = zip(result.hits, told, strict=True)
         return replace(result, hits=tuple(replace(hit, memory=memory) for hit, memory in pairs))
+
+    def standing_text(self, caller: Caller, profile: Profile) -> str:
+        """Return what an agent knows without asking, which counts as used: nobody looks for it."""
+        standing = self.standing.of(caller, profile)
+        if self._usage.stood(standing.sequences, self._clock()):
+            self._usage_noted.set()
+        return standing.text
 
     async def recall(self, caller: Caller, sentence: str, profile: Profile) -> str:
         """Return what may bear on a sentence just spoken and does not stand in the prompt yet."""

@@ -71,12 +71,15 @@ _RESTATED: Final = """
 """
 _VALUE: Final = """m.layer DESC, coalesce(u.returned + u.fetched, 0),
     max(m.updated_ms, coalesce(u.last_used_ms, 0)), m.sequence"""
+AT_HOME: Final = """
+    m.room_id NOT IN (SELECT r.id FROM wings w JOIN rooms r ON r.wing_id = w.id WHERE w.workshop)
+"""
 _LEAST_VALUABLE: Final = f"""
     {SELECT}
     WHERE m.sequence IN (
         SELECT m.sequence FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
         WHERE m.layer > 1 AND m.pinned = 0 AND m.sequence <> :keep
-            AND m.status IN ('active', 'candidate')
+            AND m.status IN ('active', 'candidate') AND {AT_HOME}
         ORDER BY {_VALUE} LIMIT :limit
     )
     ORDER BY {_VALUE}

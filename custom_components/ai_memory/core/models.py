@@ -208,6 +208,11 @@ class Memory:
         return self.status in LIVE
 
     @property
+    def takes_room(self) -> bool:
+        """Whether it counts towards the capacity, which is the home's alone."""
+        return self.live and not is_workshop(self.wing)
+
+    @property
     def kept(self) -> bool:
         """Whether it is not forgotten."""
         return self.status is not Status.DELETED

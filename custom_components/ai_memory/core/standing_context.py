@@ -80,12 +80,11 @@ class StandingContext:
         owner = (memory.scope, memory.owner_agent, memory.owner_user)
         return self._critical.setdefault(owner, {})
 
-    def text(self, caller: Caller, profile: Profile) -> str:
-        """Return what stands in the prompt for a caller, empty where there is nothing to say."""
-        return self.of(caller, profile).text
-
     def of(self, caller: Caller, profile: Profile) -> Standing:
-        """Return what stands in the prompt for a caller, and which memories that is."""
+        """Return what stands in the prompt for a caller, and which memories that is.
+
+        The text is empty where there is nothing to say.
+        """
         key = (caller.agent, caller.provider, caller.user, caller.reach, profile)
         if (told := self._told.get(key)) is None:
             if len(self._told) >= TEXTS_KEPT:

@@ -40,7 +40,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """What a write needs to know: who asks, when, and how many live memories there were.
+    """What a write needs to know: who asks, when, and how many memories took room before.
 
     ``check_entity`` tells whether the home has an entity.
     """
@@ -49,7 +49,7 @@ class Transaction:
     caller: Caller
     now_ms: int
     fingerprint: str
-    live: int
+    of_home: int
     check_entity: EntityCheck
 
     async def memory(

@@ -40,6 +40,8 @@ class UsageLog:
         """Start with nothing noted."""
         self._database = database
         self._pending: dict[int, _Use] = {}
+        self._stood: set[int] = set()
+        self._stood_on = 0
 
     def returned(self, sequences: Iterable[int], at: datetime) -> None:
         """Note memories that a search returned."""
@@ -51,6 +53,19 @@ class UsageLog:
         """Note a memory that was asked for by id."""
         at_ms = milliseconds(at)
         self._note(sequence, _Use(0, 1, at_ms, last_fetched_ms=at_ms))
+
+    def stood(self, sequences: Iterable[int], at: datetime) -> bool:
+        """Note that memories stand in a prompt; returns whether any did so first today.
+
+        The day of their last use moves, not how often they were used.
+        """
+        if (today := at.toordinal()) != self._stood_on:
+            self._stood, self._stood_on = set(), today
+        new = set(sequences) - self._stood
+        self._stood |= new
+        for sequence in new:
+            self._note(sequence, _Use(last_used_ms=milliseconds(at)))
+        return bool(new)
 
     async def flush(self) -> None:
         """Write what was noted; on failure it is kept for the next time. Raises StorageError."""

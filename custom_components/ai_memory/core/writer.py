@@ -20,7 +20,7 @@ type Work[T] = Callable[[Transaction], Awaitable[tuple[T, list[Written]]]]
 
 
 class MemoryWriter:
-    """Runs transactions and counts the live memories."""
+    """Runs transactions and counts the memories that take room."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class MemoryWriter:
         self._database = database
         self._engine = engine
         self._check_entity = check_entity
-        self.total = 0
+        self.of_home = 0
 
     async def run[T](self, caller: Caller, now_ms: int, work: Work[T]) -> tuple[T, list[Written]]:
         """Do the work in one transaction. Raises StorageError and what the work raises."""
@@ -43,14 +43,14 @@ class MemoryWriter:
                     caller=caller,
                     now_ms=now_ms,
                     fingerprint=self._engine.fingerprint,
-                    live=self.total,
+                    of_home=self.of_home,
                     check_entity=self._check_entity,
                 )
             )
         # Before the next transaction can begin, which nothing awaited lets it.
         for one in written:
             for before, after in one.changes:
-                self.total += live(after) - live(before)
+                self.of_home += takes_room(after) - takes_room(before)
         return result, written
 
     async def store_vectors(
@@ -69,6 +69,6 @@ class MemoryWriter:
             ]
 
 
-def live(memory: Memory | None) -> bool:
-    """Return whether there is a memory that is neither replaced nor forgotten."""
-    return memory is not None and memory.live
+def takes_room(memory: Memory | None) -> bool:
+    """Return whether there is a memory that counts towards the capacity."""
+    return memory is not None and memory.takes_room

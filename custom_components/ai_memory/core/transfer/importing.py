@@ -18,7 +18,6 @@ from .. import memories, palace, vectors
 from ..database import Database
 from ..models import (
     DEFAULT_TYPE,
-    LIVE,
     Access,
     Action,
     Caller,
@@ -120,7 +119,7 @@ class Importer:
                     updated.append((existing, after))
             elif self._is_new(one, place, room_left):
                 memory = await self._insert(connection, one, place, now_ms)
-                room_left -= memory.live
+                room_left -= memory.takes_room
                 added.append((None, memory))
         told = ((Action.ADDED, added), (Action.UPDATED, updated))
         return [await write.record(action, changes) for action, changes in told if changes]
@@ -148,7 +147,7 @@ class Importer:
                     continue
                 existing = await self._existing(connection, one, place)
                 if existing is None:
-                    room_left -= self._is_new(one, place, room_left) and one.told.status in LIVE
+                    room_left -= self._is_new(one, place, room_left) and one.takes_room
                 else:
                     await self._is_newer(connection, one, place, existing)
         return room_left
@@ -200,7 +199,7 @@ class Importer:
         if key in self._seen:
             self._known += 1
             return False
-        if one.told.status in LIVE and room_left <= 0:
+        if one.takes_room and room_left <= 0:
             self._refused += 1
             return False
         self._seen.add(key)

@@ -10,7 +10,7 @@ from typing import Final
 from .. import palace
 from ..anchors import clean_anchors, url_of
 from ..errors import AiMemoryError, InvalidInputError
-from ..models import Access, Caller, Memory, Scope, is_workshop
+from ..models import LIVE, Access, Caller, Memory, Scope, is_workshop
 from ..restatement import restatement_digest
 from ..screen import WORKSHOP, Strictness, screen, screen_anchor_url
 from ..text_input import (
@@ -52,6 +52,11 @@ class Prepared:
     placed: bool
     scope: Scope | None
     digest: bytes
+
+    @property
+    def takes_room(self) -> bool:
+        """Whether it would count towards the capacity."""
+        return self.told.status in LIVE and not is_workshop(self.wing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Transfers:
 
         async def store(batch: Sequence[Prepared]) -> None:
             async def work(write: Transaction) -> tuple[None, list[Written]]:
-                return None, await importer.store(write, batch, self._capacity() - write.live)
+                return None, await importer.store(write, batch, self._capacity() - write.of_home)
 
             await self._commits.run(caller, work)
 
@@ -80,5 +80,5 @@ class Transfers:
             await self._commits.run(caller, work)
 
         importer = Importer(self._database, caller, self._home_screen)
-        room_left = self._capacity() - self._commits.total
+        room_left = self._capacity() - self._commits.of_home
         return await importer.run(request, store, link, room_left)
