@@ -1,7 +1,7 @@
 """The vectors of a memory, followed through writes, growth, restarts and a damaged file."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 import logging
 from pathlib import Path
@@ -20,13 +20,16 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     NewMemory,
     Scope,
+    encoder,
     index_upkeep,
 )
 from custom_components.ai_memory.core.packed_vectors import PackedVectors
 from custom_components.ai_memory.core.vector_index import VectorIndex, VisibleSet
+from custom_components.ai_memory.embedding.protocol import FloatMatrix, TextKind
 
 DIMENSIONS = 64
 ENGINE = ProjectionEngine(DIMENSIONS, 1)
+OTHER = ProjectionEngine(DIMENSIONS, 2)
 
 
 class Server(ProjectionEngine):
@@ -216,3 +219,70 @@ async def test_texts_that_changed_while_they_were_embedded_are_embedded_again(
         assert stored == sorted(
             ENGINE.vector(f"turn4 word{number}").tobytes() for number in range(10)
         )
+
+
+class Swapped(Server):
+    """A server that has another model under the same name from some moment on."""
+
+    def __init__(self) -> None:
+        """Have the first model, and tell so at each probe."""
+        super().__init__(DIMENSIONS, 1)
+        self.served: ProjectionEngine = self
+        self.learned: ProjectionEngine = self
+        self.swap_after: int | None = None
+        self._made = 0
+
+    @property
+    def batch_size(self) -> int:
+        """Make vectors in many steps."""
+        return 4
+
+    @property
+    def fingerprint(self) -> str:
+        """Known since the last probe."""
+        known = super().fingerprint if self.learned is self else self.learned.fingerprint
+        return f"server/{known}"
+
+    async def probe(self) -> None:
+        """Learn which model there is."""
+        self.learned = self.served
+
+    async def embed(self, texts: Sequence[str], kind: TextKind) -> FloatMatrix:
+        """Make vectors with the model of the moment; it may be another one meanwhile."""
+        await asyncio.sleep(0.002)
+        self._made += len(texts)
+        if self.swap_after is not None and self._made > self.swap_after:
+            self.served = OTHER
+        return np.stack([self.served.vector(text) for text in texts])
+
+
+@pytest.mark.parametrize("swap_after", [None, 10], ids=["all is made", "half is made"])
+async def test_another_model_under_the_same_name_is_noticed(
+    tmp_path: Path, anna: Caller, monkeypatch: pytest.MonkeyPatch, swap_after: int | None
+) -> None:
+    monkeypatch.setattr(encoder, "USUAL_PROBE_PAUSE_SECONDS", 0.02)
+    path, server = tmp_path / "memory.db", Swapped()
+    server.swap_after = swap_after
+    async with _opened(path, server) as manager:
+        for number in range(20):
+            await _add(manager, anna, number)
+        if swap_after is None:
+            await manager.wait_for_vectors()
+            _assert_made_by(ENGINE, path)
+            server.served = OTHER
+        await _until(lambda: server.learned is OTHER)
+        found = await manager.search(anna, Filters(), "number7", 5)
+        assert found.hits[0].memory.content.startswith("number7 ")
+        await manager.wait_for_vectors()
+        assert (manager.pending_vectors, manager.vector_count) == (0, 20)
+        _assert_is_what_is_stored(manager, path)
+        _assert_made_by(OTHER, path)
+        found = await manager.search(anna, Filters(), "number7 of the things we keep", 1)
+        assert (found.ranking, found.hits[0].score) == ("hybrid", 1.0)
+
+
+def _assert_made_by(engine: ProjectionEngine, path: Path) -> None:
+    made = sorted(map(bytes, _stored(path).values()))
+    assert made == sorted(
+        engine.vector(f"number{number} of the things we keep").tobytes() for number in range(20)
+    )

@@ -8,7 +8,7 @@ engine itself, and whoever wants to know when the engine comes and goes subscrib
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import logging
 from typing import Final
 
@@ -16,6 +16,7 @@ from ..embedding.protocol import EmbeddingEngine, EngineError, FloatMatrix, Text
 from .vector_index import Vector
 
 DEFAULT_QUERY_TIMEOUT_SECONDS: Final = 2.0
+USUAL_PROBE_PAUSE_SECONDS: Final = 60.0
 FIRST_PROBE_PAUSE_SECONDS: Final = 30.0
 LONGEST_PROBE_PAUSE_SECONDS: Final = 300.0
 QUERIES_REMEMBERED: Final = 256
@@ -107,15 +108,22 @@ class Encoder:
         self._open_circuit(error.reason)
 
     async def keep_probing(self) -> None:
-        """Probe while the circuit is open, less and less often; runs until it is cancelled."""
-        while await self._to_probe.wait():
+        """Probe while the circuit is open, less and less often; runs until it is cancelled.
+
+        A server is also probed while all is well: it may get another model under the same name.
+        """
+        usual = None if self.engine.local else USUAL_PROBE_PAUSE_SECONDS
+        while True:
             pause = FIRST_PROBE_PAUSE_SECONDS
-            await asyncio.sleep(self._retry_after_seconds)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._to_probe.wait(), usual)
+                await asyncio.sleep(self._retry_after_seconds)
             while not await self._probe():
                 await asyncio.sleep(max(pause, self._retry_after_seconds))
                 pause = min(2 * pause, LONGEST_PROBE_PAUSE_SECONDS)
 
     async def _probe(self) -> bool:
+        before = (self._usable.is_set(), self.engine.fingerprint)
         try:
             with _unexpected_too():
                 await self.engine.probe()
@@ -128,7 +136,8 @@ class Encoder:
         self._usable.set()
         if recovered:
             _LOGGER.info("Embedding engine %s answers again", self.engine.name)
-        self.announce()
+        if before != (True, self.engine.fingerprint):
+            self.announce()
         return True
 
     def _fail(self, error: EngineError) -> None:

@@ -62,7 +62,6 @@ class IndexUpkeep:
         self._database = database
         self._encoder = encoder
         self._writer = writer
-        self._fingerprint: str | None = None
         self._awaited: set[int] = set()
         self._all_known = False
         self._checked_at: float | None = None
@@ -101,7 +100,7 @@ class IndexUpkeep:
         while True:
             self._work.clear()
             await self._encoder.wait_until_usable()
-            if self._fingerprint != self._encoder.engine.fingerprint:
+            if self._outdated:
                 await self._load()
             try:
                 await self._embed_missing()
@@ -115,9 +114,14 @@ class IndexUpkeep:
 
     def engine_returned(self) -> None:
         """Look again for vectors to make: the engine may answer with another model."""
-        if self._fingerprint != self._encoder.engine.fingerprint:
+        if self._outdated:
             self._complete.clear()
             self._work.set()
+
+    @property
+    def _outdated(self) -> bool:
+        """Whether the vectors are those of another model than the engine has now."""
+        return self.index.made_by != self._encoder.engine.fingerprint
 
     def _expect(self, sequence: int, vector: Vector | None) -> None:
         if vector is not None:
@@ -135,7 +139,7 @@ class IndexUpkeep:
 
     async def _load(self) -> None:
         """Fill the index for the present engine, whose vectors are compared with no others."""
-        self._fingerprint = self._encoder.engine.fingerprint
+        self.index.made_by = self._encoder.engine.fingerprint
         self._all_known, self._checked_at = False, None
         self._unembeddable.clear()
         self.index.clear()
@@ -143,7 +147,7 @@ class IndexUpkeep:
 
     async def _build(self, *, visible: bool) -> None:
         """Build the index from the file, searched at once or when whole; writes go to it too."""
-        fingerprint, path = self._fingerprint or "", self._database.path
+        fingerprint, path = self.index.made_by or "", self._database.path
         loop = asyncio.get_running_loop()
         rows = await loop.run_in_executor(None, self._rows_for, path, fingerprint, loop)
         blocks = rows.blocks_of(vectors.load(path, fingerprint))
@@ -212,7 +216,7 @@ class IndexUpkeep:
         return self.index.writes == writes and await self._differs(missed)
 
     async def _differs(self, missed: Collection[int]) -> bool:
-        path, fingerprint = self._database.path, self._fingerprint or ""
+        path, fingerprint = self._database.path, self.index.made_by or ""
         loop, writes = asyncio.get_running_loop(), self.index.writes
         count = await loop.run_in_executor(None, vectors.current_count, path, fingerprint)
         held = [sequence for sequence in missed if sequence in self.index]
@@ -241,7 +245,7 @@ class IndexUpkeep:
             except BaseException:
                 self._all_known = False
                 raise
-        while self._awaited:
+        while self._awaited and not self._outdated:
             batch = sorted(self._awaited)[:batch_size]
             self._awaited.difference_update(batch)
             try:
@@ -249,6 +253,8 @@ class IndexUpkeep:
             except BaseException:
                 self._awaited.update(batch)
                 raise
+        if self._outdated:
+            return
         self.pending = len(self._unembeddable)
         if not self._work.is_set() and not self._complete.is_set():
             self._complete.set()
@@ -259,7 +265,7 @@ class IndexUpkeep:
         fingerprint, after = self._encoder.engine.fingerprint, 0
         async with self._database.reading() as connection:
             self.pending = await vectors.missing_count(connection, fingerprint)
-        while True:
+        while not self._outdated:
             async with self._database.reading() as connection:
                 rows = await vectors.missing(connection, fingerprint, after, batch_size)
             if not rows:
@@ -277,6 +283,10 @@ class IndexUpkeep:
         made = await self._vectors_of(
             [one for one in rows if one.sequence not in self._unembeddable]
         )
+        if self._outdated:
+            # Nobody knows which of the two models made them.
+            self._awaited |= {one.sequence for one in rows}
+            return
         stored = await self._writer.store_vectors(made)
         for sequence, vector in stored:
             self._put(sequence, vector)

@@ -80,16 +80,22 @@ class MemorySearch:
         that is None; one by words has the score 0.0. Raises StorageError.
         """
         # A slow engine must not hold a place: its vector is waited for outside.
+        made_by = self._index.made_by
         vector = await self._encoder.query(query) if await self._comparable(caller, query) else None
         async with self._places:
+            if self._index.made_by != made_by:
+                vector = None
             return await self._found(visible_to(caller, filters), query, vector, limit, min_score)
 
     async def _comparable(self, caller: Caller, query: str) -> bool:
         """Return whether a query has a meaning to compare that may be told to the engine."""
-        if not len(self._index) or not any(map(str.isalnum, query)):
+        engine = self._encoder.engine
+        if not len(self._index) or self._index.made_by != engine.fingerprint:
+            return False
+        if not any(map(str.isalnum, query)):
             return False
         # No secret leaves the house, not even in a question.
-        return self._encoder.engine.local or not await self._gate.find(caller, {"query": query})
+        return engine.local or not await self._gate.find(caller, {"query": query})
 
     async def _found(
         self,

@@ -69,6 +69,8 @@ class VectorIndex:
     def __init__(self, exact_rows: int = EXACT_ROWS) -> None:
         """Start empty; above ``exact_rows`` vectors the index asks for packed rows."""
         self.exact_rows = exact_rows
+        self.made_by: str | None = None
+        """The fingerprint of the engine that made them; vectors of others are never compared."""
         self._rows: Rows = ExactVectors()
         self._built: Rows | None = None
         self._changed: set[int] = set()
