@@ -22,10 +22,10 @@ from pytest_homeassistant_custom_component.components.diagnostics import (
     get_diagnostics_for_config_entry,
 )
 
-from custom_components.ai_memory import config_flow
-from custom_components.ai_memory.config_flow import UNCHANGED_KEY
+from custom_components.ai_memory import engine_flow
 from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Caller, Filters, NewMemory
+from custom_components.ai_memory.engine_flow import UNCHANGED_KEY
 from custom_components.ai_memory.engine_setup import without_userinfo
 from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 NOBODY: Final = "http://127.0.0.1:9"
 ANNA: Final = Caller(source="assist", agent="conversation.home", user="anna")
 STRINGS: Final = json.loads(
-    (Path(config_flow.__file__).parent / "strings.json").read_text(encoding="utf-8")
+    (Path(engine_flow.__file__).parent / "strings.json").read_text(encoding="utf-8")
 )
 
 type Result = Any
@@ -260,7 +260,7 @@ async def test_a_server_that_does_not_answer_is_as_good_as_none(
     handler: Any,
     seconds: float,
 ) -> None:
-    monkeypatch.setattr(config_flow, "CONNECTION_TIMEOUT_SECONDS", seconds)
+    monkeypatch.setattr(engine_flow, "CONNECTION_TIMEOUT_SECONDS", seconds)
     server.answers["/api/tags"] = handler
     connection = await _begin(hass, "ollama")
     assert _ok(
