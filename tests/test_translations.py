@@ -10,6 +10,7 @@ from pathlib import Path
 import re
 from typing import Any, Final
 
+from homeassistant.helpers.selector import ObjectSelector
 from homeassistant.util.yaml import load_yaml_dict
 import pytest
 
@@ -20,6 +21,7 @@ from custom_components.ai_memory.embedding import ENGINE_NAMES
 from custom_components.ai_memory.engine_setup import ISSUE_TEXTS
 from custom_components.ai_memory.operations import Parameter, Publication
 from custom_components.ai_memory.operations.parameters import Kind
+from custom_components.ai_memory.place_options import place_fields
 from custom_components.ai_memory.profile_setup import REMOVED_ISSUE
 from custom_components.ai_memory.service_files import ATTR_PATH
 from custom_components.ai_memory.services import (
@@ -271,7 +273,8 @@ def test_a_field_is_shown_on_the_terms_it_is_taken(service: str, field: str) -> 
 
 
 def test_every_choice_has_a_name() -> None:
-    named = {key: set(entry["options"]) for key, entry in _json("strings.json")["selector"].items()}
+    texts = _json("strings.json")["selector"]
+    named = {key: set(entry["options"]) for key, entry in texts.items() if "options" in entry}
     expected = {
         "client_access": {access.value for access in Access},
         "embedding_engine": set(ENGINE_NAMES),
@@ -283,6 +286,17 @@ def test_every_choice_has_a_name() -> None:
             if select := field["selector"].get("select"):
                 expected[select["translation_key"]] = set(select["options"])
     assert named == expected
+    listed = {key: entry["fields"] for key, entry in texts.items() if "fields" in entry}
+    shown: dict[str, set[str]] = {}
+    for field in place_fields().values():
+        if isinstance(field, ObjectSelector):
+            shown[field.config["translation_key"]] = set(field.config["fields"])
+    assert {key: set(fields) for key, fields in listed.items()} == shown
+    assert all(
+        set(text) == {"name", "description"}
+        for fields in listed.values()
+        for text in fields.values()
+    )
 
 
 def test_every_change_that_the_event_entity_tells_of_has_a_name() -> None:

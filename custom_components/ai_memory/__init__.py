@@ -58,7 +58,7 @@ from .profile_setup import forget_removed, offer_profiles
 from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, opened_with, settings_of
 from .services import async_setup_services
 from .takeover import forget_taken_over, tell_taken_over
-from .workshop_options import workshop_rules
+from .workshop_options import workshop_places, workshop_rules
 
 __all__ = [
     "async_migrate_entry",
@@ -150,6 +150,7 @@ def _create_manager(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> MemoryMa
         distrusted=is_distrusted(hass),
         check_entity=entity_check(hass),
         workshop=workshop_rules(settings),
+        workshop_places=workshop_places(settings),
         spawn=lambda work, name: entry.async_create_background_task(hass, work, name),
     )
 

@@ -10,6 +10,7 @@ from homeassistant.core import HomeAssistant
 from .const import SECRET_KEYS
 from .core import SCHEMA_VERSION
 from .engine_setup import showable
+from .place_options import PLACE_KEYS
 from .runtime import AiMemoryConfigEntry
 
 
@@ -21,7 +22,7 @@ async def async_get_config_entry_diagnostics(
     counts, last_sweep = manager.counts(), manager.anchors.last_sweep
     return {
         "data": async_redact_data(showable(entry.data), SECRET_KEYS),
-        "options": async_redact_data(showable(entry.options), SECRET_KEYS),
+        "options": async_redact_data(showable(entry.options), SECRET_KEYS | PLACE_KEYS),
         "storage": {
             "schema_version": SCHEMA_VERSION,
             "sqlite_version": sqlite3.sqlite_version,

@@ -71,7 +71,7 @@ from .ha_compat import HAS_LLM_PLATFORM, vol
 from .mcp.clients import DEFAULT_ADMINISTRATOR_ACCESS, DEFAULT_USER_ACCESS
 from .profile_flow import wrong_identity
 from .runtime import settings_of
-from .workshop_options import CONF_WORKSHOP, checked_workshop, token_limits, workshop_field
+from .workshop_options import CONF_WORKSHOP, checked_workshop, workshop_field, workshop_limits
 
 CONF_EDIT_CONNECTION: Final = "edit_connection"
 
@@ -130,10 +130,11 @@ class AiMemoryOptionsFlow(EngineSteps, OptionsFlow):
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show and take every option."""
         errors, shown = self._take_refusal()
+        told: Mapping[str, str] = {}
         fields = _option_fields(engine_of(self._settings()))
         # A client may answer the end of the trial with an empty form.
         if user_input and not errors:
-            wanted, errors = checked(user_input)
+            wanted, errors, told = _checked_options(user_input)
             if not errors:
                 self._typed = user_input
                 return await self._take({**wanted}, hidden=self._options_beside(fields))
@@ -142,7 +143,7 @@ class AiMemoryOptionsFlow(EngineSteps, OptionsFlow):
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), shown),
             errors=errors,
-            description_placeholders=limits() | _time_limits() | token_limits(),
+            description_placeholders={**limits(), **_time_limits(), **workshop_limits(), **told},
         )
 
     async def _take(self, wanted: dict[str, Any], hidden: Mapping[str, Any]) -> ConfigFlowResult:
@@ -230,10 +231,6 @@ def checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]
             errors[name] = error
     if identity_error := wrong_identity(user_input.get(CONF_IDENTITY, "")):
         errors[CONF_IDENTITY] = identity_error
-    sections = {}
-    if CONF_WORKSHOP in user_input:
-        sections[CONF_WORKSHOP], wrong = checked_workshop(user_input[CONF_WORKSHOP])
-        errors |= base_error(wrong)
     if errors:
         return user_input, errors
     whole = {
@@ -241,7 +238,18 @@ def checked(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]
         for name in (CONF_MAX_ENTRIES, CONF_STANDING_TOKENS, CONF_RETENTION_DAYS, *_COUNTED)
         if name in user_input
     }
-    return user_input | whole | sections, {}
+    return user_input | whole, {}
+
+
+def _checked_options(
+    user_input: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, str], Mapping[str, str]]:
+    """Return the same with the section for coding agents, and what the texts of errors fill in."""
+    wanted, errors = checked(user_input)
+    section, wrong = checked_workshop(user_input[CONF_WORKSHOP])
+    if wrong is not None:
+        return wanted, errors | base_error(wrong.key), wrong.placeholders
+    return wanted | {CONF_WORKSHOP: section}, errors, {}
 
 
 def limits() -> dict[str, str]:

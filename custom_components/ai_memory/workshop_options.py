@@ -1,10 +1,12 @@
 """The options for coding agents: a section of the options' form, and the rules that it makes.
 
 The flow shows the section and asks whether it is right; set-up turns what was saved into the
-memory's rules. A damaged setting is the usual one: it must not keep the memory closed.
+memory's rules. A damaged setting is the usual one: it must not keep the memory closed. The links,
+hubs and renames of the section are in ``place_options``.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from homeassistant.data_entry_flow import section
@@ -19,12 +21,20 @@ from homeassistant.helpers.selector import (
 )
 
 from .core.namespaces import NamespaceRules, is_forge, is_owner
+from .core.workshop_places import WorkshopPlaces
 from .core.workshop_rules import (
     CONTEXT_TOKENS_MAXIMUM,
     CONTEXT_TOKENS_MINIMUM,
     WorkshopRules,
 )
 from .ha_compat import vol
+from .place_options import (
+    PLACE_KEYS,
+    PLACES_MAXIMUM,
+    checked_places,
+    place_fields,
+    places_of,
+)
 
 CONF_WORKSHOP: Final = "workshop"
 CONF_GITHUB_OWNER: Final = "github_owner"
@@ -44,11 +54,12 @@ _HOSTS: Final = SelectSelector(SelectSelectorConfig(options=[], multiple=True, c
 
 def workshop_field() -> dict[vol.Marker, object]:
     """Return the section as the options' form has it, closed until somebody opens it."""
-    return {vol.Required(CONF_WORKSHOP, default={}): section(_schema(), {"collapsed": True})}
+    schema = vol.Schema(_rule_fields() | place_fields())
+    return {vol.Required(CONF_WORKSHOP, default={}): section(schema, {"collapsed": True})}
 
 
-def _schema() -> vol.Schema:
-    fields: dict[vol.Marker, object] = {
+def _rule_fields() -> dict[vol.Marker, object]:
+    return {
         vol.Optional(CONF_GITHUB_OWNER): TextSelector(),
         vol.Optional(CONF_FORGE_HOSTS): _HOSTS,
         vol.Optional(CONF_FORGE_OWNER): TextSelector(),
@@ -56,14 +67,31 @@ def _schema() -> vol.Schema:
         vol.Required(CONF_HARD_LIMIT_TOKENS, default=USUAL.hard_context_limit_tokens): _TOKENS,
         vol.Required(CONF_SUMMARY_CANDIDATES, default=USUAL.summary_candidates): BooleanSelector(),
     }
-    return vol.Schema(fields)
 
 
-def checked_workshop(sent: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """Return the section as it is saved, and what is wrong with it, if anything.
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with the section: the key of the text, and what the text fills in.
 
     The form cannot point at a field within a section, so the text names it.
     """
+
+    key: str
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+
+
+def checked_workshop(sent: Mapping[str, Any]) -> tuple[dict[str, Any], Wrong | None]:
+    """Return the section as it is saved, and what is wrong with it, if anything."""
+    saved, error = _checked_rules(sent)
+    places, refusal = checked_places(sent)
+    if error is not None:
+        return saved | places, Wrong(error)
+    if refusal is not None:
+        return saved | places, Wrong(refusal.key, {"entry": refusal.entry})
+    return saved | places, None
+
+
+def _checked_rules(sent: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     hosts = [host.strip().lower() for host in sent.get(CONF_FORGE_HOSTS, ()) if host.strip()]
     texts: dict[str, Any] = {
         name: owner
@@ -89,8 +117,11 @@ def checked_workshop(sent: Mapping[str, Any]) -> tuple[dict[str, Any], str | Non
 
 def workshop_rules(settings: Mapping[str, Any]) -> WorkshopRules:
     """Return the rules that the settings in force make."""
+    sent = settings.get(CONF_WORKSHOP, {})
+    if isinstance(sent, Mapping):
+        sent = {name: value for name, value in sent.items() if name not in PLACE_KEYS}
     try:
-        saved, wrong = checked_workshop(_schema()(settings.get(CONF_WORKSHOP, {})))
+        saved, wrong = _checked_rules(vol.Schema(_rule_fields())(sent))
     except vol.Invalid:
         return USUAL
     if wrong is not None:
@@ -107,9 +138,16 @@ def workshop_rules(settings: Mapping[str, Any]) -> WorkshopRules:
     )
 
 
-def token_limits() -> dict[str, str]:
+def workshop_places(settings: Mapping[str, Any]) -> WorkshopPlaces | None:
+    """Return the links, hubs and renames in force; None where nobody can tell what they are."""
+    sent = settings.get(CONF_WORKSHOP, {})
+    return places_of(sent) if isinstance(sent, Mapping) else None
+
+
+def workshop_limits() -> dict[str, str]:
     """Return what the texts of the section say of its bounds."""
     return {
         "least_context": str(CONTEXT_TOKENS_MINIMUM),
         "most_context": str(CONTEXT_TOKENS_MAXIMUM),
+        "most_places": str(PLACES_MAXIMUM),
     }

@@ -60,6 +60,7 @@ from .models import (
     embedded_text,
 )
 from .personal import Personal
+from .place_settings import settle
 from .places import Places
 from .previous_database import TakenOver, take_over
 from .query_tense import asks_for_earlier
@@ -77,6 +78,7 @@ from .tunnel_search import with_neighbours
 from .usage import FLUSH_SECONDS, UsageLog
 from .vector_index import Vector, VectorIndex
 from .visibility import visible_to
+from .workshop_places import WorkshopPlaces
 from .workshop_rules import WorkshopRules
 from .writer import MemoryWriter
 
@@ -122,6 +124,7 @@ class MemoryManager:
         retention_deleted_days: int = DEFAULT_RETENTION_DAYS,
         check_entity: EntityCheck = nobody_can_tell,
         workshop: WorkshopRules = WorkshopRules(),  # noqa: B008 - immutable
+        workshop_places: WorkshopPlaces | None = None,
         spawn: Spawn = spawn_task,
     ) -> None:
         """Put the parts together; nothing is opened before ``open``."""
@@ -133,6 +136,7 @@ class MemoryManager:
         self._clock = clock
         self._local_now = local_now
         self.workshop: Final = workshop
+        self._workshop_places = workshop_places
         self._spawn = spawn
         self.encoder: Final = Encoder(engine, query_timeout_seconds)
         self._writer = MemoryWriter(database, engine, check_entity)
@@ -223,7 +227,7 @@ class MemoryManager:
             self._spawn(self._keep_vectors(), "ai_memory vectors"),
             self._spawn(self.encoder.keep_probing(), "ai_memory engine"),
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
-            self._spawn(self.places.finish(), "ai_memory places"),
+            self._spawn(settle(self.places, self._workshop_places), "ai_memory places"),
             self._spawn(
                 self.commits.lapse.keep(self._clock, self.lifecycle.lapse_due), "ai_memory lapse"
             ),

@@ -26,6 +26,7 @@ _GITHUB_HOSTS: Final = frozenset({"github.com", "www.github.com", "ssh.github.co
 # ASCII alone: letters of other scripts that look like these would make two names of one.
 _PART: Final = re.compile(r"[a-z0-9_.-]*[a-z0-9_][a-z0-9_.-]*")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:]+")
+_PREFIX: Final = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)+/")
 _WEB: Final = frozenset({"http", "https"})
 _SCHEMES: Final = _WEB | {"ssh", "git"}
 # user@host:path and [user@host:port]:path, as git and scp write them.
@@ -110,6 +111,14 @@ def is_namespace(name: str) -> bool:
         return normalised(name) == name
     except InvalidInputError:
         return False
+
+
+def owner_prefix(raw: str, field: str) -> str:
+    """Return the beginning of namespaces, which names an owner. Raises InvalidInputError."""
+    cleaned = raw.strip().lower()
+    if not _PREFIX.fullmatch(cleaned):
+        raise InvalidInputError("invalid_prefix", field=field)
+    return cleaned
 
 
 def is_owner(name: str) -> bool:

@@ -184,13 +184,8 @@ async def rename_owner(
 
     Raises AccessDeniedError.
     """
-    rows = await connection.execute_fetchall(
-        "SELECT name FROM wings WHERE substr(name, 1, length(:old)) = :old AND moving_to IS NULL"
-        " ORDER BY name",
-        {"old": old},
-    )
     outcomes = []
-    for (name,) in rows:
+    for name in await namespaces_under(connection, old):
         if not caller.reach.admits(name):
             continue
         place, wanted = PlaceName(name), PlaceName(new + name[len(old) :])
@@ -204,6 +199,16 @@ async def rename_owner(
         if known is not None:
             outcomes.append(Outcome(RENAMED, wanted))
     return outcomes
+
+
+async def namespaces_under(connection: aiosqlite.Connection, beginning: str) -> list[str]:
+    """Return the namespaces that begin like that, whoever knows of them."""
+    rows = await connection.execute_fetchall(
+        "SELECT name FROM wings WHERE substr(name, 1, length(:old)) = :old AND moving_to IS NULL"
+        " ORDER BY name",
+        {"old": beginning},
+    )
+    return [str(name) for (name,) in rows]
 
 
 async def _take_description(

@@ -53,13 +53,13 @@ class PlaceUpkeep:
                 while await self._commits.run(MAINTENANCE, step):
                     pass
 
-    async def after_start(self, finish_moves: Callable[[], Awaitable[None]]) -> None:
-        """Finish what was begun before a restart, however often it takes."""
+    async def after_start(self, finish: Callable[[], Awaitable[None]]) -> None:
+        """Do what a start brings or a restart broke off, however often it takes."""
         while True:
             try:
-                await finish_moves()
+                await finish()
             except StorageError as err:
-                _LOGGER.warning("Memories are still to move to another room: %s", err)
+                _LOGGER.warning("Places are not yet as they should be: %s", err)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 return

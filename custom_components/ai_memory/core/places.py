@@ -8,7 +8,6 @@ a place is decided in ``place_view``.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-import re
 from typing import Final
 
 import aiosqlite
@@ -18,7 +17,7 @@ from .commits import Commits
 from .database import Database
 from .errors import AccessDeniedError, InvalidInputError
 from .models import Access, Caller, Scope, is_workshop
-from .namespaces import normalised
+from .namespaces import normalised, owner_prefix
 from .place_changes import Outcome
 from .place_upkeep import PlaceUpkeep
 from .place_view import PlaceName, WingReport
@@ -30,7 +29,6 @@ from .tunnels import Tunnel
 
 DESCRIPTION_LIMIT_CHARACTERS: Final = 500
 REASON_LIMIT_CHARACTERS: Final = 200
-_PREFIX: Final = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)+/")
 
 type Work[T] = Callable[[aiosqlite.Connection], Awaitable[T]]
 
@@ -157,11 +155,16 @@ class Places:
 
         Raises InvalidInputError, AccessDeniedError and StorageError.
         """
-        before, after = _prefix(old, "from"), _prefix(new, "to")
+        before, after = owner_prefix(old, "from"), owner_prefix(new, "to")
         if after.startswith(before):
             if after == before:
                 return []
             raise InvalidInputError("place_inside_itself", place=before)
+        async with self._database.reading() as connection:
+            there = await place_changes.namespaces_under(connection, before)
+        if not there:
+            await self._finish_moves()
+            return []
         return await self._change(
             partial(
                 place_changes.rename_owner,
@@ -319,14 +322,6 @@ def _place(caller: Caller, wing: str, room: str | None) -> PlaceName:
     if named is None:
         raise InvalidInputError("missing", field="wing")
     return PlaceName(named, place_name(room, "room"))
-
-
-def _prefix(raw: str, field: str) -> str:
-    """Return the beginning of namespaces, which names an owner. Raises InvalidInputError."""
-    cleaned = raw.strip().lower()
-    if not _PREFIX.fullmatch(cleaned):
-        raise InvalidInputError("invalid_prefix", field=field)
-    return cleaned
 
 
 def _check_kind(caller: Caller, tunnel: Tunnel) -> None:

@@ -12,11 +12,14 @@ from typing import Final
 
 import aiosqlite
 
+from .errors import InvalidInputError
 from .models import GLOBAL_WING, is_workshop
 
 PROJECTS: Final = "projects/"
 TOPICS: Final = "topics/"
 LOCAL: Final = "local/"
+FROM_OPTIONS: Final = "options"
+"""The source of links and hubs that the options opened."""
 
 
 class TunnelKind(StrEnum):
@@ -55,6 +58,7 @@ class TunnelRow:
     state: TunnelState
     start: End
     end: End | None
+    source: str
 
     @property
     def ends(self) -> frozenset[End | None]:
@@ -62,7 +66,9 @@ class TunnelRow:
         return frozenset((self.start, self.end))
 
 
-_ROWS: Final = "SELECT id, kind, state, from_wing, from_room, to_wing, to_room FROM tunnels"
+_ROWS: Final = """
+    SELECT id, kind, state, from_wing, from_room, to_wing, to_room, source FROM tunnels
+"""
 _MOVE_ENDS: Final = """
     UPDATE tunnels SET from_wing = :from_wing, from_room = :from_room, to_wing = :to_wing,
         to_room = :to_room
@@ -75,6 +81,15 @@ def is_repository(wing: str) -> bool:
     return (
         is_workshop(wing) and wing != GLOBAL_WING and not wing.startswith((PROJECTS, TOPICS, LOCAL))
     )
+
+
+def check_link(repository: str, project: str | None) -> None:
+    """Refuse to link anything but a repository, and to anything but a project.
+
+    Raises InvalidInputError.
+    """
+    if not is_repository(repository) or not (project or PROJECTS).startswith(PROJECTS):
+        raise InvalidInputError("invalid_link", first=repository, second=project or "")
 
 
 async def between(
@@ -105,10 +120,11 @@ def _row(  # noqa: PLR0917 - the columns of a row
     from_room: int | None,
     to_wing: int | None,
     to_room: int | None,
+    source: str,
 ) -> TunnelRow:
     end = None if to_wing is None else End(to_wing, to_room)
     start = End(from_wing, from_room)
-    return TunnelRow(id_, TunnelKind(kind), TunnelState(state), start, end)
+    return TunnelRow(id_, TunnelKind(kind), TunnelState(state), start, end, source)
 
 
 async def repoint(
@@ -135,9 +151,7 @@ async def repoint(
     for row in before:
         after = replace(row, start=followed(row.start) or row.start, end=followed(row.end))
         other = kept.get(after.ends)
-        if after.start != after.end and (
-            other is None or _STRENGTH[other[0].state] < _STRENGTH[row.state]
-        ):
+        if after.start != after.end and (other is None or _strength(other[0]) < _strength(row)):
             kept[after.ends] = row, after
     staying = {row.id for row, _ in kept.values()}
     await connection.executemany(
@@ -146,6 +160,11 @@ async def repoint(
     await connection.executemany(
         _MOVE_ENDS, [_ends_of(after) for row, after in kept.values() if row != after]
     )
+
+
+def _strength(row: TunnelRow) -> tuple[int, bool]:
+    """Return which of two tunnels stays; what a person opened outlives the options."""
+    return _STRENGTH[row.state], row.source != FROM_OPTIONS
 
 
 def _ends_of(row: TunnelRow) -> dict[str, str | int | None]:

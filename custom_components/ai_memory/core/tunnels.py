@@ -19,7 +19,7 @@ from .errors import InvalidInputError, NotFoundError
 from .models import Caller
 from .palace import ensure_wing
 from .place_view import PlaceName
-from .tunnel_rows import PROJECTS, End, TunnelKind, TunnelState, between, is_repository
+from .tunnel_rows import End, TunnelKind, TunnelState, between, check_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,7 @@ async def connect_workshop(  # noqa: PLR0917 - two ends, and why
 
     The namespaces may hold nothing yet. Raises NotFoundError and InvalidInputError.
     """
-    wrong = not is_repository(repository) or not (project or PROJECTS).startswith(PROJECTS)
-    if wrong:
-        raise InvalidInputError("invalid_link", first=repository, second=project or "")
+    check_link(repository, project)
     for wing in filter(None, (repository, project)):
         if not caller.reach.admits(wing):
             raise NotFoundError("place_not_found", place=wing)
