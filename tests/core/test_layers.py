@@ -1,5 +1,6 @@
 """Memories that move between the layers, and the archive that answers last."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from custom_components.ai_memory.core import (
     Reach,
     Scope,
 )
+from custom_components.ai_memory.core.census import Census
+from custom_components.ai_memory.core.memories import census
 from custom_components.ai_memory.core.standing_context import Profile
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
-from tests.conftest import Opener
+from tests.conftest import Opener, SteppingClock
 
 
 class _Clock:
@@ -147,6 +150,77 @@ async def test_a_clock_that_jumps_moves_nothing_by_mistake(tmp_path: Path, anna:
     clock.forward(days=-4000)
     assert await _moved(memory) == []
     await memory.close()
+
+
+async def test_what_a_clock_archived_that_was_ahead_comes_back(
+    tmp_path: Path, anna: Caller
+) -> None:
+    clock = _Clock()
+    memory = await _open(tmp_path / "memory.db", clock)
+    used = await _add(memory, anna, "The gas valve is in the cellar", Layer.CRITICAL)
+    unused = await _add(memory, anna, "The well is covered", Layer.CRITICAL)
+    await memory.get(anna, used)
+    clock.forward(days=20_000)
+    assert {one for one, *_ in await _moved(memory)} == {used, unused}
+    clock.forward(days=-19_990)
+    assert await _moved(memory) == []
+    await memory.get(anna, used)
+    clock.forward(days=1)
+    assert await _moved(memory) == [(used, 2, MoveReason.USED_AGAIN)]
+    assert await _moved(memory) == []
+    await memory.close()
+
+
+async def test_what_others_write_while_layers_move_counts(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    async def forget(one: str) -> None:
+        await memory.lifecycle.forget(anna, one)
+
+    async def pin(one: str) -> None:
+        await memory.update(anna, one, MemoryChanges(pinned=True))
+
+    async def place(one: str) -> None:
+        await memory.update(anna, one, MemoryChanges(wing="garden"))
+
+    async def rewrite(one: str) -> None:
+        await memory.update(anna, one, MemoryChanges(content="The news"))
+
+    async def replace(one: str) -> None:
+        await memory.add(anna, NewMemory(content="The latest news", supersedes=one))
+
+    async def delete(one: str) -> None:
+        await memory.delete(anna, one, Filters())
+
+    writes = (forget, pin, place, rewrite, replace, delete)
+    ids = [await _add(memory, anna, f"To {one.__name__}", Layer.CRITICAL) for one in writes]
+    clock.advance(days=100)
+    assert len(await memory.maintain(dry_run=True)) == len(writes)
+    # All wait for the same writer: what is due is read before they write, and moved after them.
+    async with memory._database.transaction():
+        waiting = [asyncio.create_task(write(one)) for write, one in zip(writes, ids, strict=True)]
+        await asyncio.sleep(0.1)
+        maintenance = asyncio.create_task(memory.maintain())
+        await asyncio.sleep(0.1)
+    await asyncio.gather(*waiting)
+    assert await maintenance == []
+    counts = memory.counts()
+    async with memory._database.reading() as connection:
+        told = Census(await census(connection), (0, 0)).counts()
+    assert (counts.layers, counts.wings) == (told.layers, told.wings)
+    assert counts.layers == {1: 4, 2: 0, 3: 0}
+    assert memory.commits.total == counts.total
+    assert (await memory.lifecycle.restore(anna, ids[0])).layer is Layer.CRITICAL
+
+
+async def test_two_maintenances_at_once_move_each_memory_once(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    ids = [await _add(memory, anna, f"The fact {one}", Layer.CRITICAL) for one in range(5)]
+    clock.advance(days=100)
+    both = await asyncio.gather(memory.maintain(), memory.maintain())
+    assert sorted(move.memory.id for moves in both for move in moves) == sorted(ids)
+    assert memory.counts().layers == {1: 0, 2: 0, 3: 5}
 
 
 async def test_pinned_memories_never_make_room(open_memory: Opener, anna: Caller) -> None:

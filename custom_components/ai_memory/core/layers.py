@@ -4,14 +4,17 @@ The manager runs a maintenance once a day and on demand. Nothing is rewritten bu
 the revision nor the time of the last change moves, and what is pinned stays where it is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import aiosqlite
 
 from . import memories
 from .models import Layer, Memory
+from .transaction import MemoryChange
+from .visibility import SqlValue
 
 DEFAULT_PROMOTION_USES: Final = 10
 DEFAULT_ARCHIVE_DAYS: Final = 90
@@ -19,6 +22,8 @@ MOVED_AT_ONCE: Final = 200
 """Memories of one transaction: others write and the event loop runs between two of them."""
 
 _DAY_MS: Final = 86_400_000
+_JUST_NOW_MS: Final = 2 * _DAY_MS
+"""Longer than between two maintenances."""
 
 # Records of the workshop are found by what they say alone: an archived one would answer last.
 _DUE: Final = f"""
@@ -26,13 +31,14 @@ _DUE: Final = f"""
         (m.layer = 2 AND coalesce(u.returned + u.fetched, 0) >= :uses)
         OR (m.layer = 1
             AND max(m.updated_ms, m.layered_ms, coalesce(u.last_used_ms, 0)) < :unused_since_ms)
-        OR (m.layer = 3 AND u.last_used_ms > m.layered_ms)
+        OR (m.layer = 3 AND (
+            u.last_used_ms > m.layered_ms
+            OR (m.layered_ms > :now_ms AND u.last_used_ms BETWEEN :just_now_ms AND :now_ms)
+        ))
     )
 """
-_MOVE: Final = """
-    UPDATE memories SET layer = :to, layered_ms = :now_ms
-    WHERE sequence = :sequence AND layer = :from AND pinned = 0
-"""
+_STILL_DUE: Final = f"{_DUE} AND m.sequence IN {memories.LISTED}"
+_MOVE: Final = "UPDATE memories SET layer = :to, layered_ms = :now_ms WHERE sequence = :sequence"
 
 
 class MoveReason(StrEnum):
@@ -71,24 +77,38 @@ async def due(
     connection: aiosqlite.Connection, rules: LayerRules, now_ms: int, after: int
 ) -> list[LayerMove]:
     """Return the next memories that should move, in order of sequence from ``after`` on."""
-    parameters: dict[str, Any] = {
-        "after": after,
-        "uses": rules.promotion_uses,
-        "unused_since_ms": now_ms - rules.archive_days * _DAY_MS,
-    }
-    found = await memories.where(connection, _DUE, parameters, MOVED_AT_ONCE)
-    return [LayerMove(memory, *_MOVES[memory.layer]) for memory in found]
+    parameters = _parameters(rules, now_ms, after)
+    return _moves(await memories.where(connection, _DUE, parameters, MOVED_AT_ONCE))
 
 
 async def move(
-    connection: aiosqlite.Connection, moves: list[LayerMove], now_ms: int
-) -> list[tuple[Memory, Memory]]:
-    """Move memories that are still where they were; returns them before and after."""
-    changes = []
+    connection: aiosqlite.Connection, rules: LayerRules, now_ms: int, sequences: Sequence[int]
+) -> tuple[list[LayerMove], list[MemoryChange]]:
+    """Move those that still should, in the running transaction, as what they have become by then.
+
+    Returns the moves that were made, and the memories before and after.
+    """
+    parameters = _parameters(rules, now_ms, 0) | memories.listed(sequences)
+    found = await memories.where(connection, _STILL_DUE, parameters, MOVED_AT_ONCE)
+    moves, changes = _moves(found), list[MemoryChange]()
     for one in moves:
-        values = {"sequence": one.memory.sequence, "from": one.memory.layer, "to": one.to}
-        cursor = await connection.execute(_MOVE, values | {"now_ms": now_ms})
-        if cursor.rowcount:
-            after = await memories.by_sequence(connection, one.memory.sequence)
-            changes.append((one.memory, after))
-    return changes
+        values = {"sequence": one.memory.sequence, "to": one.to, "now_ms": now_ms}
+        await connection.execute(_MOVE, values)
+        after = await memories.by_sequence(connection, one.memory.sequence)
+        changes.append((one.memory, after))
+    return moves, changes
+
+
+def _parameters(rules: LayerRules, now_ms: int, after: int) -> dict[str, SqlValue]:
+    return {
+        "after": after,
+        "uses": rules.promotion_uses,
+        "unused_since_ms": now_ms - rules.archive_days * _DAY_MS,
+        # What a clock archived that was ahead by years comes back when it is used, too.
+        "just_now_ms": now_ms - _JUST_NOW_MS,
+        "now_ms": now_ms,
+    }
+
+
+def _moves(found: Sequence[Memory]) -> list[LayerMove]:
+    return [LayerMove(memory, *_MOVES[memory.layer]) for memory in found]

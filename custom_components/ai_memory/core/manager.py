@@ -496,7 +496,7 @@ class MemoryManager:
         return await self.lifecycle.delete(caller, memory_id, everything, None)
 
     async def maintain(self, *, dry_run: bool = False) -> list[LayerMove]:
-        """Move memories between the layers; returns all moves that were due. Raises StorageError.
+        """Move memories between the layers; returns the moves that were made. Raises StorageError.
 
         What was forgotten long ago is removed for good. A dry run only tells what would move.
         """
@@ -509,19 +509,22 @@ class MemoryManager:
             if not batch:
                 break
             after = batch[-1].memory.sequence
-            moves += batch
-            if not dry_run:
-                await self._move(batch)
+            moves += batch if dry_run else await self._move(batch)
         if not dry_run:
             await self.lifecycle.purge()
         return moves
 
-    async def _move(self, moves: list[LayerMove]) -> None:
-        async def work(write: Transaction) -> tuple[None, list[Written]]:
-            changes = await layers.move(write.connection, moves, write.now_ms)
-            return None, [await write.record(Action.MOVED, changes)] if changes else []
+    async def _move(self, batch: list[LayerMove]) -> list[LayerMove]:
+        """Move what is still due once nobody else writes; returns the moves that were made."""
+        sequences = [one.memory.sequence for one in batch]
 
-        await self.commits.run(MAINTENANCE, work)
+        async def work(write: Transaction) -> tuple[list[LayerMove], list[Written]]:
+            moves, changes = await layers.move(
+                write.connection, self._layer_rules, write.now_ms, sequences
+            )
+            return moves, [await write.record(Action.MOVED, changes)] if changes else []
+
+        return await self.commits.run(MAINTENANCE, work)
 
     async def _flush_usage(self) -> None:
         try:
