@@ -15,9 +15,11 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     NewMemory,
     Profile,
+    Reach,
     Scope,
     standing_context,
 )
+from custom_components.ai_memory.core.models import WORKSHOP_REACH
 from custom_components.ai_memory.core.standing_context import FACTS_HEADING, token_bound
 from custom_components.ai_memory.core.visibility import sees
 from tests.conftest import Opener
@@ -137,7 +139,6 @@ async def test_one_owner_does_not_crowd_out_another(
     open_memory: Opener, anna: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{standing_context.__name__}.MEMORIES_KEPT", 3)
-    monkeypatch.setattr("custom_components.ai_memory.core.manager.MEMORIES_KEPT", 3)
     memory = await open_memory()
     await _critical(memory, anna, "Mine", Scope.PRIVATE)
     for number in range(10):
@@ -148,3 +149,63 @@ async def test_one_owner_does_not_crowd_out_another(
     memory = await open_memory()
     assert _facts(memory.standing_text(anna, PROFILE)) == ["Mine"]
     assert _facts(memory.standing_text(BEN, PROFILE)) == ["Ben 7", "Ben 8", "Ben 9"]
+
+
+async def test_the_workshop_does_not_crowd_out_the_home(
+    open_memory: Opener, anna: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{standing_context.__name__}.MEMORIES_KEPT", 3)
+    coder = Caller(source="mcp", agent="coder", reach=WORKSHOP_REACH)
+    memory = await open_memory()
+    await _critical(memory, anna, "The gas valve is in the cellar")
+    for number in range(10):
+        new = NewMemory(
+            content=f"Rule {number}",
+            wing="github/anna/heating",
+            scope=Scope.COMMON,
+            layer=Layer.CRITICAL,
+        )
+        await memory.add(coder, new)
+    assert _facts(memory.standing_text(anna, PROFILE)) == ["The gas valve is in the cellar"]
+    await memory.close()
+    memory = await open_memory()
+    assert _facts(memory.standing_text(anna, PROFILE)) == ["The gas valve is in the cellar"]
+
+
+async def test_one_wing_does_not_crowd_out_another(
+    open_memory: Opener, anna: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{standing_context.__name__}.MEMORIES_KEPT", 3)
+    gardener = replace(anna, reach=Reach(wings=("garden",)))
+    memory = await open_memory()
+    for wing, number in product(("garden", "household"), range(10)):
+        new = NewMemory(
+            content=f"{wing} {number}", wing=wing, scope=Scope.COMMON, layer=Layer.CRITICAL
+        )
+        await memory.add(anna, new)
+    newest = ["garden 7", "garden 8", "garden 9"]
+    assert _facts(memory.standing_text(gardener, PROFILE)) == newest
+    await memory.close()
+    memory = await open_memory()
+    assert _facts(memory.standing_text(gardener, PROFILE)) == newest
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_older_ones_take_the_place_of_those_that_go(
+    open_memory: Opener, anna: Caller, monkeypatch: pytest.MonkeyPatch, *, again: bool
+) -> None:
+    monkeypatch.setattr(f"{standing_context.__name__}.MEMORIES_KEPT", 3)
+    memory = await open_memory()
+    ids = [await _critical(memory, anna, f"Fact {number}") for number in range(10)]
+    if again:
+        await memory.close()
+        memory = await open_memory()
+    shown = set()
+    while ids:
+        facts = _facts(memory.standing_text(anna, PROFILE))
+        shown |= set(facts)
+        assert facts[-1] == f"Fact {len(ids) - 1}"
+        assert len(facts) >= min(2, len(ids))
+        await memory.delete(anna, ids.pop(), Filters())
+    assert len(shown) == 10
+    assert memory.standing_text(anna, PROFILE) == "You are Walter."

@@ -20,7 +20,7 @@ from .index_upkeep import CHANGES_AT_ONCE, IndexUpkeep
 from .lapse import Lapse
 from .memories import milliseconds
 from .models import Action, Caller, Change, Counts, Memory, Scope
-from .standing_context import MEMORIES_KEPT, StandingContext
+from .standing_context import StandingContext, stored
 from .transaction import Transaction, Written
 from .visibility_cache import VisibilityCache
 from .writer import MemoryWriter, Work
@@ -110,7 +110,7 @@ class Commits:
             async with self._following:
                 counted = await memories.census(write.connection)
                 census = Census(counted, await palace.size(write.connection))
-                critical = await memories.critical(write.connection, MEMORIES_KEPT)
+                critical = await stored(write.connection)
             return (result, census, critical), []
 
         async def write() -> T:
@@ -147,7 +147,7 @@ class Commits:
                         self.census.add(after)
                     if not number % CHANGES_AT_ONCE:
                         await asyncio.sleep(0)
-                self._standing.follow(one.changes)
+                await self._standing.follow(one.changes)
                 self.lapse.follow(one.changes)
                 await self._upkeep.apply(one)
         self._visibility.changed(

@@ -70,7 +70,7 @@ from .room_detection import load_vocabulary
 from .screen import HOME, Strictness
 from .screen.gate import Gate
 from .search import MemorySearch
-from .standing_context import MEMORIES_KEPT, Profile, StandingContext
+from .standing_context import Profile, StandingContext, stored
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
 from .transfer.transfers import Transfers
@@ -154,7 +154,7 @@ class MemoryManager:
             local_now=local_now,
             gate=self.gate,
         )
-        self.standing: Final = StandingContext()
+        self.standing: Final = StandingContext(database)
         self.commits: Final = Commits(
             writer=self._writer,
             engine=engine,
@@ -239,7 +239,7 @@ class MemoryManager:
             await palace.seed(connection, memories.milliseconds(self._clock()))
             counted, size = await memories.census(connection), await palace.size(connection)
             last_change = await memories.last_change(connection)
-            self.standing.load(await memories.critical(connection, MEMORIES_KEPT))
+            self.standing.load(await stored(connection))
             await self.anchors.load(connection)
             self._engine.remember(await vectors.fingerprints(connection))
         self.commits.load(Census(counted, size), last_change)

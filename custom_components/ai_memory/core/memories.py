@@ -263,15 +263,21 @@ async def where(
 
 
 async def critical(connection: aiosqlite.Connection, limit: int) -> list[Memory]:
-    """Return the newest critical memories of every owner, up to ``limit`` of each."""
+    """Return the newest critical memories of every owner in each wing of the home.
+
+    Up to ``limit`` of each, the oldest first.
+    """
     sql = f"""
         {SELECT} WHERE m.sequence IN (
             SELECT sequence FROM (
-                SELECT sequence, row_number() OVER (
-                    PARTITION BY scope, owner_agent, owner_user ORDER BY sequence DESC
-                ) AS place FROM memories WHERE layer = 1 AND status = 'active'
+                SELECT o.sequence, row_number() OVER (
+                    PARTITION BY p.wing_id, o.scope, o.owner_agent, o.owner_user
+                    ORDER BY o.sequence DESC
+                ) AS place
+                FROM memories o JOIN rooms p ON p.id = o.room_id JOIN wings h ON h.id = p.wing_id
+                WHERE o.layer = 1 AND o.status = 'active' AND h.workshop = 0
             ) WHERE place <= :limit
-        )
+        ) ORDER BY m.sequence
     """
     return await select(connection, sql, {"limit": limit})
 
