@@ -48,6 +48,33 @@ ADMIN: Final = Caller(
     access=HOME_ACCESS | {Access.EXPORT, Access.ADMIN},
     reach=Reach(workshop=True),
 )
+TOO_LATE: Final = "9999-12-31T23:59:59.9996+00:00"
+"""The last of all years, which it is not any more once it is rounded to milliseconds."""
+TIMES: Final = (
+    "created",
+    "updated",
+    "layered",
+    "used",
+    "last_returned",
+    "last_fetched",
+    "expires",
+)
+_EARLIER: Final = {
+    "revision": 1,
+    "content": "a",
+    "summary": "",
+    "scope": "common",
+    "written": "2026-01-01T00:00:00+00:00",
+    "replaced": "2026-01-01T00:00:00+00:00",
+}
+_ANCHOR: Final = {"anchor": "host:nas", "state": "ok"}
+TIMES_OF_ROWS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("earlier", _EARLIER | {"written": TOO_LATE}),
+    ("earlier", _EARLIER | {"replaced": TOO_LATE}),
+    ("witnessed", {"at": TOO_LATE, "stance": "corroborates", "quote": "a", "source": "b"}),
+    ("anchors", _ANCHOR | {"checked": TOO_LATE}),
+    ("anchors", _ANCHOR | {"unavailable_since": TOO_LATE}),
+)
 NOT_EXPORTED: Final = {
     "sequence": "the row number, which never leaves",
     "room_id": "told by wing and room",
@@ -466,12 +493,15 @@ async def test_times_of_others_are_kept_but_never_in_the_future(
         ({"scope": "public"}, "invalid_value"),
         ({"layer": 0}, "invalid_value"),
         ({"status": "deleted"}, "invalid_value"),
+        ({"status": "superseded", "superseded": TOO_LATE}, "invalid_value"),
         ({"revision": -1}, "invalid_value"),
         ({"confidence": 2}, "invalid_value"),
         ({"evidence": 99}, "invalid_value"),
         ({"created": "yesterday"}, "invalid_value"),
         ({"created": "0001-01-01T00:00:00+00:00"}, "invalid_value"),
         ({"updated": "9999-12-31T23:59:59-12:00"}, "invalid_value"),
+        *(({name: TOO_LATE}, "invalid_value") for name in TIMES),
+        *(({name: [row]}, "invalid_value") for name, row in TIMES_OF_ROWS),
         ({"returned": 2**70}, "invalid_value"),
         ({"owner_agent": "x" * 300}, "invalid_value"),
         ({"source": "a\ud800"}, "invalid_characters"),
@@ -524,6 +554,27 @@ async def test_replacements_that_go_in_a_circle_are_not_linked(memory: MemoryMan
     assert _told(await _import(memory, HOME, "\n".join(lines))) == {"read": 7, "added": 7}
     linked = {row[0]: row[23] for row in await _stored(memory) if row[23]}
     assert linked == {"E": "F"}
+
+
+@pytest.mark.parametrize("status", ["active", "candidate"])
+async def test_what_holds_does_not_go_with_what_it_claims_was_put_in_its_place(
+    memory: MemoryManager, anna: Caller, status: str
+) -> None:
+    told = await memory.add(anna, NewMemory(content="A fact", scope=Scope.COMMON))
+    text = await _export(memory, anna)
+    (row,) = _rows(text)
+    claims = {
+        "id": "X1",
+        "content": "Another fact",
+        "status": status,
+        "superseded_by": row["id"],
+        "superseded": row["created"],
+    }
+    lines = [*text.splitlines(), json.dumps(row | claims)]
+    assert _told(await _import(memory, BEN, "\n".join(lines))) == {"read": 2, "known": 1, "added": 1}
+    assert (await memory.get(anna, "X1")).superseded_by is None
+    assert await memory.delete(anna, told.memory.id, Filters()) == (told.memory.id,)
+    assert (await memory.get(anna, "X1")).status.value == status
 
 
 def test_a_long_history_is_linked_in_no_time() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ..memories import milliseconds
+from ..memories import milliseconds, moment
 from ..models import Caller, Scope
 from ..text_input import CONTENT_LIMIT_CHARACTERS
 from ..visibility import SqlValue
@@ -46,8 +46,7 @@ class Column:
         """Return the value as an export writes it."""
         if not self.is_time or value is None:
             return value
-        moment = datetime.fromtimestamp(float(value) / 1000, UTC)
-        return moment.isoformat(timespec="milliseconds")
+        return moment(int(value)).isoformat(timespec="milliseconds")
 
     def parsed(self, value: object) -> SqlValue:
         """Return the value as the table holds it. Raises ValueError."""
@@ -62,7 +61,7 @@ class Column:
         if not isinstance(value, str) or len(value) > CONTENT_LIMIT_CHARACTERS:
             raise ValueError
         if self.is_time:
-            return _milliseconds(value)
+            return milliseconds(moment_of(value))
         if self.choices and value not in self.choices:
             raise ValueError
         return value
@@ -198,8 +197,10 @@ def _row(one: AttachedList, row: object) -> Row:
     return tuple(column.parsed(row.get(column.name)) for column in one.columns)
 
 
-def _milliseconds(text: str) -> int:
-    moment = datetime.fromisoformat(text).astimezone(UTC)
-    if moment < _EARLIEST:
+def moment_of(text: str) -> datetime:
+    """Return a moment as exact as it is stored. Raises ValueError for one that cannot be."""
+    told = datetime.fromisoformat(text).astimezone(UTC)
+    if told < _EARLIEST:
         raise ValueError
-    return milliseconds(moment)
+    # The last of all years is over for what would be rounded up: it could not be read again.
+    return moment(milliseconds(told))

@@ -8,7 +8,7 @@ nothing.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 import json
 from math import isfinite
 from typing import Any, Final
@@ -20,7 +20,6 @@ from .values import ImportedMemory, Item, Skipped, SkipReason, Usage
 
 VERSION: Final = 1
 HEADER_KEY: Final = "ai_memory_export"
-_EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXT_LIMIT_CHARACTERS: Final = 255
 _COUNT_LIMIT: Final = 2**53
 _MOST_CONFIDENT: Final = 1 + 1e-9
@@ -105,6 +104,9 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
     if not isinstance(row.get("content"), str) or not isinstance(row.get("id"), str):
         return Skipped(line, SkipReason.NOT_A_MEMORY)
     try:
+        status = _status(row)
+        # What still holds was replaced by nothing, or it would go with what it says replaced it.
+        history = row if status is Status.SUPERSEDED else dict[str, Any]()
         return ImportedMemory(
             line=line,
             id=row["id"],
@@ -118,7 +120,7 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
             layer=Layer(_number(row, "layer", Layer.STANDARD)),
             pinned=row.get("pinned") is True,
             type=_type(row),
-            status=_status(row),
+            status=status,
             confidence=_share(row, "confidence"),
             evidence=_evidence(row),
             revision=max(_number(row, "revision", 1), 1),
@@ -128,8 +130,8 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
             updated=_moment(row, "updated"),
             layered=_moment(row, "layered"),
             expires=_moment(row, "expires"),
-            superseded_by=_text(row, "superseded_by"),
-            superseded=_moment(row, "superseded"),
+            superseded_by=_text(history, "superseded_by"),
+            superseded=_moment(history, "superseded"),
             usage=Usage(
                 returned=_number(row, "returned", 0),
                 fetched=_number(row, "fetched", 0),
@@ -208,7 +210,4 @@ def _moment(row: Mapping[str, object], name: str) -> datetime | None:
         return None
     if not isinstance(value, str):
         raise TypeError
-    moment = datetime.fromisoformat(value).astimezone(UTC)
-    if moment < _EARLIEST:
-        raise ValueError
-    return moment
+    return attached.moment_of(value)
