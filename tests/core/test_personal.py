@@ -10,12 +10,14 @@ from custom_components.ai_memory.core import (
     Filters,
     InvalidInputError,
     Layer,
+    MemoryChanges,
     MemoryManager,
     NewMemory,
     Profile,
     Reach,
     Scope,
 )
+from custom_components.ai_memory.operations import CATALOGUE, run
 from tests.conftest import Opener, SteppingClock
 
 PROFILE = Profile("", 400)
@@ -163,7 +165,7 @@ async def test_what_was_replaced_or_said_before_is_forgotten_too(
     memory = await open_memory()
     assert (await memory.personal.about(anna, 10)).total == 1
     asked = await memory.personal.forget(anna)
-    assert asked.count == 2
+    assert asked.count == 3
     await memory.personal.forget(anna, confirmation=asked.confirmation)
     await memory.close()
     with sqlite3.connect(path) as file:
@@ -172,3 +174,21 @@ async def test_what_was_replaced_or_said_before_is_forgotten_too(
     file.close()
     assert said == {"Ben said", "Anna said elsewhere"}
     assert not {"Anna's", "Anna's, from before"} & kept
+
+
+async def test_what_was_the_persons_own_is_forgotten_where_nothing_else_is_left(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    one = await _add(memory, anna, "Anna has an illness and eats no nuts")
+    told = MemoryChanges(content="Anna eats no nuts", scope=Scope.COMMON)
+    await memory.update(anna, one, told)
+    asked = await run(memory, CATALOGUE["forget_me"], anna, {})
+    assert (asked["result"], asked["count"]) == ("confirmation_needed", 1)
+    assert len(await memory.lifecycle.history(anna, one, 9)) == 2
+    done = await run(memory, CATALOGUE["forget_me"], anna, {"confirm": asked["confirm"]})
+    assert done == {"result": "deleted", "deleted": 1, "memory_ids": []}
+    assert [one.content for one in await memory.lifecycle.history(anna, one, 9)] == [
+        "Anna eats no nuts"
+    ]
+    again = await run(memory, CATALOGUE["forget_me"], anna, {})
+    assert again == {"result": "nothing_to_forget", "count": 0}

@@ -14,13 +14,15 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
+import aiosqlite
+
 from . import forgetting, memories
 from .commits import Commits
 from .database import Database
 from .errors import InvalidInputError
 from .models import EVERY_STATUS, Action, Caller, Filters, Memory, Scope, Status
 from .transaction import REMOVED_AT_ONCE, MemoryChange, Transaction, Written
-from .visibility import of_person, visible_to
+from .visibility import Clause, SqlValue, of_person, visible_to
 
 CONFIRMATION_SECONDS: Final = 600
 """A confirmation is good for at least this long and at most twice as long."""
@@ -31,10 +33,12 @@ _LEAST_NUMBER: Final = 100_000
 _STATE: Final = """
     SELECT count(*), coalesce(sum(m.sequence), 0), coalesce(max(m.updated_ms), 0) FROM memories m
 """
-_EARLIER_TEXTS: Final = """
-    DELETE FROM earlier_texts WHERE scope = 'private' AND owner_user = :user
+_EARLIER: Final = "FROM earlier_texts AS e WHERE e.scope = 'private' AND e.owner_user = :user"
+_WITH_THE_AGENT: Final = " AND e.owner_agent IN (:agent, :provider)"
+_COUNT_EARLIER: Final = "SELECT count(DISTINCT e.sequence)"
+_OF_OTHERS: Final = """
+    AND e.sequence NOT IN (SELECT m.sequence FROM memories m WHERE {own})
 """
-_WITH_THE_AGENT: Final = " AND owner_agent IN (:agent, :provider)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,10 @@ class AboutPerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
-    """What would be forgotten and how to confirm it, or the ids of what was."""
+    """What would be forgotten and how to confirm it, or the ids of what was.
+
+    ``count`` includes memories that stay but said something that was the person's own, which goes.
+    """
 
     count: int
     confirmation: str | None = None
@@ -95,39 +102,55 @@ class Personal:
         if confirmation not in valid:
             raise InvalidInputError("confirmation_outdated")
 
-        async def write() -> tuple[str, ...]:
+        async def write() -> Forgetting:
             gone = await self._commits.run(caller, partial(_erase, user=user))
             await self._database.erase_traces()
             return gone
 
-        gone = await self._commits.to_the_end(write())
-        return Forgetting(count=len(gone), forgotten=gone)
+        return await self._commits.to_the_end(write())
 
     async def _confirmations(self, caller: Caller, user: str) -> tuple[int, tuple[str, ...]]:
         """Return how much would be forgotten and what confirms that, the newest first."""
         own = of_person(caller, user, EVERY_STATUS)
         async with self._database.reading() as connection:
             rows = await connection.execute_fetchall(f"{_STATE} WHERE {own.sql}", own.parameters)
-        state = tuple(next(iter(rows)))
+            state = tuple(next(iter(rows)))
+            earlier = await _count_earlier(connection, caller, user, own)
         period = int(self._clock().timestamp()) // CONFIRMATION_SECONDS
-        subject = (user, caller.agent, caller.provider, *state)
-        return state[0], tuple(_number(*subject, at) for at in (period, period - 1))
+        subject = (user, caller.agent, caller.provider, *state, earlier)
+        return state[0] + earlier, tuple(_number(*subject, at) for at in (period, period - 1))
 
 
-async def _erase(write: Transaction, user: str) -> tuple[tuple[str, ...], list[Written]]:
+async def _erase(write: Transaction, user: str) -> tuple[Forgetting, list[Written]]:
     """Remove every private memory of a person, and what others said while they were that."""
     caller = write.caller
     own = of_person(caller, user, EVERY_STATUS)
     gone: list[MemoryChange] = []
     while doomed := await memories.matching(write.connection, own, REMOVED_AT_ONCE):
         gone += await forgetting.erase(write, doomed, own)
-    with_agent = caller.agent is not None or caller.provider is not None
-    await write.connection.execute(
-        _EARLIER_TEXTS + _WITH_THE_AGENT * with_agent,
-        {"user": user, "agent": caller.agent, "provider": caller.provider},
-    )
+    earlier = await _count_earlier(write.connection, caller, user, own)
+    await write.connection.execute(*_earlier("DELETE", caller, user))
     ids = tuple(memory.id for memory, _ in gone if memory is not None)
-    return ids, [await write.record(Action.DELETED, gone)] if gone else []
+    forgotten = Forgetting(count=len(ids) + earlier, forgotten=ids)
+    return forgotten, [await write.record(Action.DELETED, gone)] if gone else []
+
+
+async def _count_earlier(
+    connection: aiosqlite.Connection, caller: Caller, user: str, own: Clause
+) -> int:
+    """Count the memories that are not a person's own but hold a text that was."""
+    sql, parameters = _earlier(_COUNT_EARLIER, caller, user)
+    rows = await connection.execute_fetchall(
+        sql + _OF_OTHERS.format(own=own.sql), parameters | own.parameters
+    )
+    return int(next(iter(rows))[0])
+
+
+def _earlier(verb: str, caller: Caller, user: str) -> tuple[str, dict[str, SqlValue]]:
+    """Return a statement on the earlier texts that were a person's own."""
+    with_agent = caller.agent is not None or caller.provider is not None
+    parameters = {"user": user, "agent": caller.agent, "provider": caller.provider}
+    return f"{verb} {_EARLIER}{_WITH_THE_AGENT * with_agent}", parameters
 
 
 def _known(caller: Caller) -> str:

@@ -52,7 +52,7 @@ def forget_reply(result: Forgetting) -> Reply:
     if result.forgotten is not None:
         return {
             "result": "deleted",
-            "deleted": len(result.forgotten),
+            "deleted": result.count,
             "memory_ids": list(result.forgotten),
         }
     if not result.count:
