@@ -75,6 +75,8 @@ async def test_a_new_profile_has_an_api_at_once_and_keeps_its_id(
         ({"name": "x", "identity": "y\x00z"}, "identity", "identity_unusable"),
         ({"name": "x", "standing_tokens": 4001}, "standing_tokens", "standing_tokens_out_of_range"),
         ({"name": "x", "wings": ["🍕"]}, "wings", "wing_invalid"),
+        ({"name": "x", "wings": ["household", "Global"]}, "wings", "wing_invalid"),
+        ({"name": "x", "default_wing": "global"}, "default_wing", "wing_invalid"),
         ({"name": "x", "wings": [str(one) for one in range(51)]}, "wings", "too_many_wings"),
         ({"name": "x", "default_wing": "w" * 65}, "default_wing", "wing_invalid"),
         (

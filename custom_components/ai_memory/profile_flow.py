@@ -163,7 +163,7 @@ def wrong_identity(identity: str) -> str | None:
 def _checked_wings(user_input: Mapping[str, Any], errors: dict[str, str]) -> dict[str, Any]:
     """Return the wings by their names in the palace; what is wrong with them goes to ``errors``."""
     try:
-        named = [place_name(wing, CONF_WINGS) for wing in user_input.get(CONF_WINGS, ())]
+        named = [_wing_of_the_home(wing, CONF_WINGS) for wing in user_input.get(CONF_WINGS, ())]
     except InvalidInputError:
         named = []
         errors[CONF_WINGS] = "wing_invalid"
@@ -171,13 +171,21 @@ def _checked_wings(user_input: Mapping[str, Any], errors: dict[str, str]) -> dic
     if len(wings) > WINGS_MAXIMUM:
         errors[CONF_WINGS] = "too_many_wings"
     try:
-        default = place_name(user_input.get(CONF_DEFAULT_WING), CONF_DEFAULT_WING)
+        default = _wing_of_the_home(user_input.get(CONF_DEFAULT_WING), CONF_DEFAULT_WING)
     except InvalidInputError:
         errors[CONF_DEFAULT_WING] = "wing_invalid"
         return {}
     if wings and default and default not in wings:
         errors[CONF_DEFAULT_WING] = "default_wing_not_allowed"
     return {CONF_WINGS: wings} | ({CONF_DEFAULT_WING: default} if default else {})
+
+
+def _wing_of_the_home(raw: str | None, field: str) -> str | None:
+    """Return the name of a wing that an agent of the home can see. Raises InvalidInputError."""
+    name = place_name(raw, field)
+    if name is not None and is_workshop(name):
+        raise InvalidInputError("invalid_name", field=field)
+    return name
 
 
 def _fields(wings: list[str]) -> dict[vol.Marker, object]:
