@@ -16,6 +16,8 @@ from pytest_homeassistant_custom_component.common import (
 
 from custom_components.ai_memory.core import (
     Caller,
+    Memory,
+    MemoryChanges,
     MemoryManager,
     NewMemory,
     NotFoundError,
@@ -144,6 +146,42 @@ async def test_changes_of_others_are_followed(hass: HomeAssistant, memory: Memor
     state = hass.states.get(LIST)
     assert state is not None
     assert state.state == "5"
+
+
+async def test_what_is_common_no_longer_leaves_the_list(
+    hass: HomeAssistant, memory: MemoryManager
+) -> None:
+    new = NewMemory(content="Buy a present for Ben", type="open_work", scope=Scope.COMMON)
+    told = (await memory.add(ANNA, new)).memory
+    await _later(hass)
+    assert await _items(hass) == [("Buy a present for Ben", "needs_action")]
+    await memory.update(ANNA, told.id, MemoryChanges(scope=Scope.PRIVATE))
+    await _later(hass)
+    assert await _items(hass) == []
+    await memory.update(ANNA, told.id, MemoryChanges(scope=Scope.COMMON))
+    await _later(hass)
+    assert await _items(hass) == [("Buy a present for Ben", "needs_action")]
+
+
+async def test_private_changes_move_nothing(
+    hass: HomeAssistant, memory: MemoryManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _later(hass)
+    read: list[object] = []
+    work = MemoryManager.work
+
+    async def counted(manager: MemoryManager, caller: Caller, limit: int) -> list[Memory]:
+        read.append(caller)
+        return await work(manager, caller, limit)
+
+    monkeypatch.setattr(MemoryManager, "work", counted)
+    new = NewMemory(content="Buy a present for Ben", type="open_work", scope=Scope.PRIVATE)
+    await memory.add(ANNA, new)
+    await _later(hass)
+    assert read == []
+    await memory.add(ANNA, NewMemory(content="Buy milk", type="open_work", scope=Scope.COMMON))
+    await _later(hass)
+    assert read
 
 
 async def test_a_refusal_is_told(hass: HomeAssistant, memory: MemoryManager) -> None:

@@ -85,7 +85,7 @@ class WorkList(AiMemoryEntity, TodoListEntity):
 
         @callback
         def changed(change: Change) -> None:
-            if change.scope is not Scope.PRIVATE:
+            if _may_show(change):
                 again.async_schedule_call()
 
         await self._read()
@@ -139,6 +139,12 @@ class WorkList(AiMemoryEntity, TodoListEntity):
             _LOGGER.warning("The list of work could not be read: %s", err)
             return
         self.async_write_ha_state()
+
+
+def _may_show(change: Change) -> bool:
+    """Return whether a change can show on the list: what was common may have become private."""
+    versions = (one for both in change.versions for one in both if one is not None)
+    return not change.versions or any(one.scope is Scope.COMMON for one in versions)
 
 
 def _item(memory: Memory) -> TodoItem:
