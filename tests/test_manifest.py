@@ -181,6 +181,11 @@ def test_every_imported_integration_is_declared() -> None:
                 assert used in known or (PACKAGE / f"{used}.py").exists(), f"{file.name}: {used}"
 
 
+def test_persons_are_known_before_anybody_is_heard() -> None:
+    # Until then what is said at a satellite would be nobody's, so that everybody would see it.
+    assert "person" in _manifest()["after_dependencies"]
+
+
 def test_the_integration_says_that_it_is_not_configured_in_yaml() -> None:
     integration = importlib.import_module(f"custom_components.{DOMAIN}")
     assert hasattr(integration, "async_setup")
