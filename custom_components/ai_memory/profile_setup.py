@@ -1,6 +1,7 @@
 """Offering the agent profiles while the entry is loaded, and what a person is told of removed ones.
 
-Set-up calls this once the memory is open. Adding, changing or removing a profile needs no reload.
+Set-up calls this once the memory is open. Adding, changing or removing a profile needs no reload,
+and a profile follows the wings that it names when they are renamed.
 A removed profile's memories stay: a repair notice says how many, and a call of an action with the
 profile's agent ID still reaches them.
 """
@@ -12,9 +13,9 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
 from .assist import ProfileApis
-from .const import DOMAIN
+from .const import CONF_DEFAULT_WING, CONF_WINGS, DOMAIN
 from .core import StorageError
-from .profiles import api_id_of
+from .profiles import api_id_of, is_profile
 from .runtime import AiMemoryConfigEntry
 
 REMOVED_ISSUE: Final = "profile_removed"
@@ -33,7 +34,27 @@ def offer_profiles(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
         for profile_id, name in apis.follow().items():
             await _tell_removed(hass, entry, api_id_of(profile_id), name)
 
+    @callback
+    def renamed(old: str, new: str) -> None:
+        _follow_wing(hass, entry, old, new)
+
     entry.async_on_unload(entry.add_update_listener(follow))
+    entry.async_on_unload(entry.runtime_data.manager.places.on_renamed(renamed))
+
+
+@callback
+def _follow_wing(hass: HomeAssistant, entry: AiMemoryConfigEntry, old: str, new: str) -> None:
+    """Let profiles know a wing by its new name, or their agents would look for one that is gone."""
+    for subentry in list(entry.subentries.values()):
+        if not is_profile(subentry.subentry_type):
+            continue
+        data = {**subentry.data}
+        if old in data.get(CONF_WINGS, ()):
+            named = (new if wing == old else wing for wing in data[CONF_WINGS])
+            data[CONF_WINGS] = list(dict.fromkeys(named))
+        if data.get(CONF_DEFAULT_WING) == old:
+            data[CONF_DEFAULT_WING] = new
+        hass.config_entries.async_update_subentry(entry, subentry, data=data)
 
 
 async def _tell_removed(

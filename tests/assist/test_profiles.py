@@ -279,3 +279,45 @@ async def test_clients_take_a_reload_but_profiles_do_not(
     await hass.async_block_till_done()
     # Whoever listens through a client that is removed must be cut off.
     assert loaded.runtime_data.manager is not opened
+
+
+async def _rename(hass: HomeAssistant, wing: str, new_wing: str, *, merge: bool = False) -> str:
+    told = await hass.services.async_call(
+        DOMAIN,
+        "rename_place",
+        {"wing": wing, "new_wing": new_wing, "merge": merge},
+        blocking=True,
+        return_response=True,
+    )
+    await hass.async_block_till_done()
+    assert told is not None
+    return str(told["result"])
+
+
+async def test_a_profile_follows_its_wings_to_their_new_names(
+    hass: HomeAssistant, loaded: MockConfigEntry
+) -> None:
+    bounded = await _profile(hass, loaded, "Gardener", wings=["garden", "household"])
+    unbounded = await _profile(hass, loaded, "Florist", default_wing="garden")
+    other = await _profile(hass, loaded, "Cook", wings=["kitchen"])
+    before = await _instance(hass, _api(bounded))
+    await _store(before, "The roses are red", scope="common")
+    assert await _rename(hass, "garden", "yard") == "renamed"
+    subentries = loaded.subentries
+    assert subentries[bounded.subentry_id].data == {"wings": ["yard", "household"]}
+    assert subentries[unbounded.subentry_id].data == {"default_wing": "yard"}
+    assert subentries[other.subentry_id].data == {"wings": ["kitchen"]}
+    assert await contents(before) == {"The roses are red"}
+    assert (await _store(before, "The lilies are white", scope="common"))["wing"] == "yard"
+    told = await _store(await _instance(hass, _api(unbounded)), "Xyzzy", scope="common")
+    assert told["wing"] == "yard"
+
+
+async def test_a_merge_widens_no_profile(hass: HomeAssistant, loaded: MockConfigEntry) -> None:
+    bounded = await _profile(hass, loaded, "Kids", wings=["toys"])
+    kids = await _instance(hass, _api(bounded))
+    await _store(kids, "The ball is red", scope="common")
+    await _store(await _instance(hass), "The safe is open", scope="common", wing="office")
+    assert await _rename(hass, "toys", "office", merge=True) == "merged"
+    assert loaded.subentries[bounded.subentry_id].data == {"wings": ["toys"]}
+    assert await contents(kids) == set()

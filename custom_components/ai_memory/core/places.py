@@ -31,6 +31,8 @@ DESCRIPTION_LIMIT_CHARACTERS: Final = 500
 REASON_LIMIT_CHARACTERS: Final = 200
 
 type Work[T] = Callable[[aiosqlite.Connection], Awaitable[T]]
+type Renamed = Callable[[str, str], None]
+"""Is told the name that a wing had, and the one that it has."""
 
 
 class Places:
@@ -45,7 +47,16 @@ class Places:
         self._now_ms = now_ms
         self._gate = gate
         self._one_change = asyncio.Lock()
+        self._renamed: list[Renamed] = []
         self.upkeep: Final = PlaceUpkeep(database, commits)
+
+    def on_renamed(self, listener: Renamed) -> Callable[[], None]:
+        """Call the listener after a wing got another name; returns how to stop it.
+
+        What was joined to another wing is not told: who knew of the one may not know of the other.
+        """
+        self._renamed.append(listener)
+        return lambda: self._renamed.remove(listener)
 
     async def finish(self) -> None:
         """Finish what a change before a restart left to do."""
@@ -113,7 +124,7 @@ class Places:
         if old.room is None and room is not None:
             raise InvalidInputError("missing", field="room")
         new = PlaceName(wing or old.wing, room or old.room)
-        return await self._change(
+        outcome = await self._change(
             partial(
                 place_changes.rename,
                 caller=caller,
@@ -123,6 +134,10 @@ class Places:
                 merge=merge,
             )
         )
+        if old.room is None and outcome.result == place_changes.RENAMED:
+            for listener in list(self._renamed):
+                listener(old.wing, new.wing)
+        return outcome
 
     async def delete(
         self,
