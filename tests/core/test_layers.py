@@ -209,7 +209,7 @@ async def test_what_others_write_while_layers_move_counts(
         told = Census(await census(connection), (0, 0)).counts()
     assert (counts.layers, counts.wings) == (told.layers, told.wings)
     assert counts.layers == {1: 4, 2: 0, 3: 0}
-    assert memory.commits.total == counts.total
+    assert memory.commits.of_home == counts.total
     assert (await memory.lifecycle.restore(anna, ids[0])).layer is Layer.CRITICAL
 
 

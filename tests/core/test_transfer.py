@@ -571,7 +571,11 @@ async def test_what_holds_does_not_go_with_what_it_claims_was_put_in_its_place(
         "superseded": row["created"],
     }
     lines = [*text.splitlines(), json.dumps(row | claims)]
-    assert _told(await _import(memory, BEN, "\n".join(lines))) == {"read": 2, "known": 1, "added": 1}
+    assert _told(await _import(memory, BEN, "\n".join(lines))) == {
+        "read": 2,
+        "known": 1,
+        "added": 1,
+    }
     assert (await memory.get(anna, "X1")).superseded_by is None
     assert await memory.delete(anna, told.memory.id, Filters()) == (told.memory.id,)
     assert (await memory.get(anna, "X1")).status.value == status

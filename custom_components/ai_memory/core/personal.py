@@ -149,7 +149,11 @@ async def _count_earlier(
 def _earlier(verb: str, caller: Caller, user: str) -> tuple[str, dict[str, SqlValue]]:
     """Return a statement on the earlier texts that were a person's own."""
     with_agent = caller.agent is not None or caller.provider is not None
-    parameters = {"user": user, "agent": caller.agent, "provider": caller.provider}
+    parameters: dict[str, SqlValue] = {
+        "user": user,
+        "agent": caller.agent,
+        "provider": caller.provider,
+    }
     return f"{verb} {_EARLIER}{_WITH_THE_AGENT * with_agent}", parameters
 
 
