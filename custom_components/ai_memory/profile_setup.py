@@ -49,7 +49,7 @@ def _follow_wing(hass: HomeAssistant, entry: AiMemoryConfigEntry, old: str, new:
         if not is_profile(subentry.subentry_type):
             continue
         data = {**subentry.data}
-        if old in data.get(CONF_WINGS, ()):
+        if old in (data.get(CONF_WINGS) or ()):
             named = (new if wing == old else wing for wing in data[CONF_WINGS])
             data[CONF_WINGS] = list(dict.fromkeys(named))
         if data.get(CONF_DEFAULT_WING) == old:
