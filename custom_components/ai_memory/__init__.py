@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from homeassistant.config_entries import ConfigEntryState
+from homeassistant.config_entries import UpdateListenerType
 from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE, Platform
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryError, ConfigEntryNotReady
@@ -55,7 +55,7 @@ from .mcp.door import open_door
 from .mcp.views import async_register_views
 from .migration import async_migrate_entry
 from .profile_setup import forget_removed, offer_profiles
-from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, opened_with, settings_of
+from .runtime import AiMemoryConfigEntry, AiMemoryRuntime, settings_of
 from .services import async_setup_services
 from .takeover import forget_taken_over, tell_taken_over
 from .workshop_options import workshop_places, workshop_rules
@@ -83,13 +83,14 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 async def async_setup_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> bool:
     """Open the memory and everything that offers it."""
     # First of all: what is changed while the memory opens must not be missed.
-    entry.async_on_unload(entry.add_update_listener(_async_updated))
+    entry.async_on_unload(entry.add_update_listener(_reloader(settings_of(entry))))
     await wait_for_backup(hass)
     manager = _create_manager(hass, entry)
     await _open(hass, manager)
     version = (await async_get_integration(hass, DOMAIN)).version
     door = open_door(entry, manager, str(version))
-    entry.runtime_data = AiMemoryRuntime(manager, door, opened_with(entry))
+    entry.runtime_data = AiMemoryRuntime(manager, door)
+    entry.async_on_unload(entry.add_update_listener(door.follow))
     entry.async_on_unload(door.close)
     tell_taken_over(hass, entry, manager)
     tell_salvaged(hass, manager)
@@ -216,8 +217,10 @@ def _event_firer(hass: HomeAssistant) -> Callable[[Change], None]:
     return fire
 
 
-async def _async_updated(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
-    """Apply changed settings; profiles and assignments take effect without a reload."""
-    loaded = entry.state is ConfigEntryState.LOADED
-    if not loaded or entry.runtime_data.opened_with != opened_with(entry):
-        await hass.config_entries.async_reload(entry.entry_id)
+def _reloader(opened_with: Mapping[str, Any]) -> UpdateListenerType:
+    async def reload(hass: HomeAssistant, entry: AiMemoryConfigEntry) -> None:
+        """Apply changed settings; clients, profiles and assignments need no reload."""
+        if settings_of(entry) != opened_with:
+            await hass.config_entries.async_reload(entry.entry_id)
+
+    return reload

@@ -7,21 +7,17 @@ from typing import Any
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 
-from .const import DOMAIN, SUBENTRY_PROFILE, SUBENTRY_VOICE
+from .const import DOMAIN
 from .core import MemoryManager
 from .mcp.door import Door
 
 
 @dataclass(frozen=True, slots=True)
 class AiMemoryRuntime:
-    """The memory behind a loaded config entry, and the door through which agents reach it.
-
-    ``opened_with`` is what would take a reload to change.
-    """
+    """The memory behind a loaded config entry, and the door through which agents reach it."""
 
     manager: MemoryManager
     door: Door
-    opened_with: Mapping[str, Any]
 
 
 type AiMemoryConfigEntry = ConfigEntry[AiMemoryRuntime]
@@ -30,20 +26,6 @@ type AiMemoryConfigEntry = ConfigEntry[AiMemoryRuntime]
 def settings_of(entry: AiMemoryConfigEntry) -> Mapping[str, Any]:
     """Return the settings in force: what set-up chose, as the options changed it."""
     return {**entry.data, **entry.options}
-
-
-def opened_with(entry: AiMemoryConfigEntry) -> Mapping[str, Any]:
-    """Return what takes a reload to change: the settings, and the clients that are let in.
-
-    A client that was removed must not go on listening. Profiles and assignments are asked for anew
-    each time.
-    """
-    clients = {
-        one.subentry_id: one.data
-        for one in entry.subentries.values()
-        if one.subentry_type not in {SUBENTRY_PROFILE, SUBENTRY_VOICE}
-    }
-    return {**settings_of(entry), "clients": clients}
 
 
 def loaded_entry(hass: HomeAssistant) -> AiMemoryConfigEntry | None:

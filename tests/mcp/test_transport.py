@@ -42,6 +42,7 @@ class SlowOffer(FixtureOffer):
         if name != "wait":
             return await super().call(client, name, arguments, reporter)
         self.waiting += 1
+        await reporter.progress(0)
         try:
             await self.go.wait()
         except asyncio.CancelledError:
@@ -69,11 +70,15 @@ def server(offer: SlowOffer) -> Server[Visitor]:
 
 
 @pytest.fixture
+def transport(server: Server[Visitor]) -> Transport[Visitor]:
+    return Transport(server, Limits())
+
+
+@pytest.fixture
 async def http(
-    server: Server[Visitor], socket_enabled: None
+    transport: Transport[Visitor], socket_enabled: None
 ) -> AsyncGenerator[TestClient[Any, Any]]:
     """Return a client of an endpoint that takes the client's name from a header."""
-    transport: Transport[Visitor] = Transport(server, Limits())
 
     async def post(request: web.Request) -> web.StreamResponse:
         return await transport.post(request, Visitor(request.headers.get("Client", "anyone")))
@@ -210,6 +215,42 @@ async def test_closing_ends_calls_and_takes_leave_of_listeners(
     assert first["method"] == "notifications/subscriptions/acknowledged"
     assert last["id"] == "s"
     assert last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "s"
+
+
+async def test_ending_a_client_ends_what_runs_and_what_waits_for_its_turn(
+    http: TestClient[Any, Any], offer: SlowOffer, transport: Transport[Visitor]
+) -> None:
+    most = fair_use.RUNNING_MAXIMUM_REQUESTS
+    other = asyncio.ensure_future(_post(http, _call("wait"), {"Client": "b"}))
+    calls = [
+        asyncio.ensure_future(_post(http, _call("wait", one), {"Client": "a"}))
+        for one in range(most + 3)
+    ]
+    await offer.until(waiting=most + 1)
+    transport.end("a")
+    transport.end("a")
+    transport.end("unknown")
+    said = [await (await call).json() for call in calls]
+    assert [one["id"] for one in said] == list(range(most + 3))
+    assert {one["error"]["code"] for one in said} == {ErrorCode.CANCELLED}
+    assert (offer.waiting, offer.cancelled) == (1, most)
+    again = asyncio.ensure_future(_post(http, _call("wait"), {"Client": "a"}))
+    await offer.until(waiting=2)
+    offer.go.set()
+    for call in (other, again):
+        assert (await (await call).json())["result"]["isError"] is False
+
+
+async def test_a_call_that_was_heard_of_is_ended_on_its_stream(
+    http: TestClient[Any, Any], offer: SlowOffer, transport: Transport[Visitor]
+) -> None:
+    response = await _post(http, _call("wait", "long", progressToken="p"))
+    assert response.content_type == "text/event-stream"
+    assert offer.waiting == 1
+    transport.end("anyone")
+    told, last = await _events(response)
+    assert told["method"] == "notifications/progress"
+    assert (last["id"], last["error"]["code"]) == ("long", ErrorCode.CANCELLED)
 
 
 async def test_listeners_of_one_client_are_few(http: TestClient[Any, Any]) -> None:

@@ -98,6 +98,11 @@ def _is_in(address: str, network: str) -> bool:
         return False
 
 
+def settings_by_id(subentries: Iterable[ConfigSubentry]) -> dict[str, Mapping[str, Any]]:
+    """Return everything that makes the clients what they are, by the ids of their subentries."""
+    return {one.subentry_id: one.data for one in _clients(subentries)}
+
+
 def names_of(subentries: Mapping[str, ConfigSubentry], but: str | None = None) -> set[str]:
     """Return the names that clients have, folded, without the one of the subentry ``but``."""
     return {

@@ -56,7 +56,7 @@ class Client:
     @property
     def key(self) -> str:
         """What tells this client from all others."""
-        return f"{self.source}:{self.identity}"
+        return client_key(self.source, self.identity)
 
     def caller(self) -> Caller:
         """Return who is asking, as the operations see it."""
@@ -67,6 +67,16 @@ class Client:
             access=self.access,
             reach=self.reach,
         )
+
+
+def client_key(source: Source, identity: str) -> str:
+    """Return what tells a client from all others."""
+    return f"{source}:{identity}"
+
+
+def keys_of(subentry_id: str) -> tuple[str, ...]:
+    """Return the keys that a client has whom a person added: it may change its kind of proof."""
+    return tuple(client_key(source, subentry_id) for source in (Source.TOKEN, Source.ADDRESS))
 
 
 @dataclass(frozen=True, slots=True)

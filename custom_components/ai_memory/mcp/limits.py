@@ -1,16 +1,23 @@
 """Fair use: how many requests a client may have waiting, running and a second.
 
 Each client has limits of its own, so that a flood from one takes nothing from another. Asked
-before a body is read; what is over a limit costs next to nothing and hears when to come back.
+before a body is read; what is over a limit costs next to nothing and hears when to come back. As
+every request is counted here, this is also where those of a client are ended that was changed or
+removed.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from math import ceil
 import time
 from typing import Final
+
+from aiohttp import hdrs
+
+from .requests import RequestRefusedError
 
 RATE_REQUESTS_PER_SECOND: Final = 100.0
 BURST_REQUESTS: Final = 400.0
@@ -33,6 +40,18 @@ class TooManyRequestsError(Exception):
         self.retry_seconds = retry_seconds
 
 
+class ClientChangedError(RequestRefusedError):
+    """A client was changed or removed while a request of it was under way."""
+
+    def __init__(self) -> None:
+        """Ask for another attempt, which meets the client as it is by then."""
+        super().__init__(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "This client was changed or removed; ask again",
+            {hdrs.RETRY_AFTER: str(BUSY_RETRY_SECONDS)},
+        )
+
+
 @dataclass(slots=True)
 class Share:
     """What one client takes at the moment."""
@@ -45,6 +64,8 @@ class Share:
     running: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(RUNNING_MAXIMUM_REQUESTS)
     )
+    stays: set[asyncio.Timeout] = field(default_factory=set)
+    """What ends a request that is present: a time limit that is set when it has to go."""
 
     def enter(self, now: float) -> None:
         """Take a request from the credit, which fills up with time. Raises TooManyRequestsError."""
@@ -69,6 +90,28 @@ class Share:
         rested = self.credit + (now - self.now) * RATE_REQUESTS_PER_SECOND
         return not self.present and not self.listening and rested >= BURST_REQUESTS
 
+    @asynccontextmanager
+    async def staying(self) -> AsyncGenerator[None]:
+        """Stay until ``end``. Raises ClientChangedError then."""
+        stay = asyncio.timeout(None)
+        try:
+            async with stay:
+                self.stays.add(stay)
+                try:
+                    yield
+                finally:
+                    self.stays.discard(stay)
+        except TimeoutError:
+            if not stay.expired():
+                raise
+            raise ClientChangedError from None
+
+    def end(self) -> None:
+        """End whatever stays."""
+        ending, self.stays = self.stays, set()
+        for stay in ending:
+            stay.reschedule(asyncio.get_running_loop().time())
+
 
 class Limits:
     """The shares of all clients."""
@@ -80,9 +123,10 @@ class Limits:
 
     @asynccontextmanager
     async def present(self, client_key: str) -> AsyncGenerator[Share]:
-        """Count a request from its headers to its answer. Raises TooManyRequestsError.
+        """Count a request from its headers to its answer.
 
-        Refusals have to queue: a hundred at once would hold the event loop.
+        Raises TooManyRequestsError, and ClientChangedError when it is ended. Refusals have to
+        queue: a hundred at once would hold the event loop.
         """
         share = self._share(client_key)
         try:
@@ -91,9 +135,15 @@ class Limits:
             await asyncio.sleep(share.refusal_wait_seconds(self._clock()))
             raise
         try:
-            yield share
+            async with share.staying():
+                yield share
         finally:
             share.present -= 1
+
+    def end(self, client_key: str) -> None:
+        """End the requests of a client that are under way; what it took of its share is taken."""
+        if (share := self._shares.get(client_key)) is not None:
+            share.end()
 
     @staticmethod
     @asynccontextmanager

@@ -29,7 +29,7 @@ from .engine import (
     error_answer,
     read_message,
 )
-from .limits import Limits, Share, TooManyRequestsError
+from .limits import ClientChangedError, Limits, Share, TooManyRequestsError
 from .requests import RequestRefusedError, check_form, read_body
 
 CONTENT_TYPE_EVENTS: Final = "text/event-stream"
@@ -47,7 +47,7 @@ class EventStream:
 
     def __init__(self, request: web.Request) -> None:
         """Send nothing yet."""
-        self._request = request
+        self.request = request
         self._response: web.StreamResponse | None = None
         self._sent_at = 0.0
         self.open_to_stream = accepts_events(request)
@@ -60,7 +60,13 @@ class EventStream:
     async def send(self, message: JsonObject) -> None:
         """Send a message as an event, if the client accepts any."""
         if self.open_to_stream:
-            await self._write(b"event: message\ndata: " + json_bytes(message) + b"\n\n")
+            await self._write(_event(message))
+
+    async def send_last(self, message: JsonObject) -> None:
+        """Send a message and drop what is sent after it: nothing of a request that was ended."""
+        last, self.open_to_stream = self.open_to_stream, False
+        if last:
+            await self._write(_event(message))
 
     async def keep_alive(self) -> None:
         """Send a comment where nothing was sent for long, so that no proxy gives up."""
@@ -76,7 +82,7 @@ class EventStream:
                     "X-Accel-Buffering": "no",
                 }
             )
-            await self._response.prepare(self._request)
+            await self._response.prepare(self.request)
         try:
             await self._response.write(event)
         except ConnectionError:
@@ -94,12 +100,16 @@ class Transport[C: Identified]:
 
     async def post(self, request: web.Request, client: C) -> web.StreamResponse:
         """Answer a request of a client that was let in."""
+        stream = EventStream(request)
+        payload = None
         try:
             async with self.limits.present(client.key) as share:
                 check_form(request)
                 check_accept(request)
                 payload = await _read(await read_body(request))
-                return await self._respond(request, payload, client, share)
+                return await self._respond(stream, payload, client, share)
+        except ClientChangedError as err:
+            return await _cut_off(err, stream, payload)
         except RpcError as err:
             return _json_response(error_answer(err, None, None))
         except RequestRefusedError as err:
@@ -107,23 +117,27 @@ class Transport[C: Identified]:
         except TooManyRequestsError as err:
             return refused(too_many(err))
 
+    def end(self, client_key: str) -> None:
+        """End what a client has running and listening, and forget what its sessions wanted."""
+        self.limits.end(client_key)
+        self.server.forget(client_key)
+
     async def _respond(
-        self, request: web.Request, payload: Payload, client: C, share: Share
+        self, stream: EventStream, payload: Payload, client: C, share: Share
     ) -> web.StreamResponse:
         if isinstance(payload, Request) and payload.method == LISTENING:
             async with self.limits.listening(share):
-                return await self._exchange(request, payload, client)
+                return await self._exchange(stream, payload, client)
         if isinstance(payload, Request | list):
             async with share.running:
-                return await self._exchange(request, payload, client)
+                return await self._exchange(stream, payload, client)
         # A notification never waits: it may be what ends the calls that everything waits for.
-        return await self._exchange(request, payload, client)
+        return await self._exchange(stream, payload, client)
 
     async def _exchange(
-        self, request: web.Request, payload: Payload, client: C
+        self, stream: EventStream, payload: Payload, client: C
     ) -> web.StreamResponse:
-        stream = EventStream(request)
-        headers = folded_headers(request)
+        headers = folded_headers(stream.request)
         if isinstance(payload, list):
             coming = self.server.answer_batch(payload, headers, client, stream)
         else:
@@ -131,7 +145,7 @@ class Transport[C: Identified]:
         task = asyncio.ensure_future(coming)
         try:
             while not (await asyncio.wait({task}, timeout=WATCH_SECONDS))[0]:
-                if has_left(request):
+                if has_left(stream.request):
                     return web.Response()
                 await stream.keep_alive()
         finally:
@@ -142,6 +156,23 @@ class Transport[C: Identified]:
         if isinstance(answer.message, dict):
             await stream.send(answer.message)
         return stream.response
+
+
+async def _cut_off(
+    error: ClientChangedError, stream: EventStream, payload: Payload | None
+) -> web.StreamResponse:
+    """Return the answer to a request that was ended, on its stream where there is one."""
+    if not isinstance(payload, Request):
+        return refused(error) if stream.response is None else stream.response
+    cancelled = RpcError(ErrorCode.CANCELLED, error.reason)
+    if stream.response is None:
+        return _json_response(error_answer(cancelled, payload.id, None))
+    await stream.send_last(cancelled.as_message(payload.id))
+    return stream.response
+
+
+def _event(message: JsonObject) -> bytes:
+    return b"event: message\ndata: " + json_bytes(message) + b"\n\n"
 
 
 async def _read(body: bytes) -> Payload:

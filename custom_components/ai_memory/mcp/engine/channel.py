@@ -49,6 +49,11 @@ class LogLevels:
         if len(self._levels) > REMEMBERED_MAXIMUM_SESSIONS:
             self._levels.popitem(last=False)
 
+    def forget(self, client_key: str) -> None:
+        """Forget what the sessions of a client wanted."""
+        for session in [one for one in self._levels if one[0] == client_key]:
+            del self._levels[session]
+
     def of(self, session: SessionKey, terms: Terms) -> str | None:
         """Return the level in force; without a handshake, what the request says or nothing."""
         if terms.stateless:

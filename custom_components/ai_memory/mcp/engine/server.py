@@ -122,6 +122,10 @@ class Server[C: Identified]:
         told = [answer.message for answer in answers if isinstance(answer.message, dict)]
         return Answer(OK if told else ACCEPTED, told or None)
 
+    def forget(self, client_key: str) -> None:
+        """Forget what is remembered of the sessions of a client."""
+        self._log_levels.forget(client_key)
+
     def close(self) -> None:
         """End every request that still runs or listens: what it asks is no longer there."""
         self._closing.set()
