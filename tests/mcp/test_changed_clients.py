@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 import json
 import sqlite3
+from types import MappingProxyType
 from typing import Any, Final
 
 from aiohttp import ClientResponse
@@ -302,12 +303,30 @@ async def test_a_client_that_is_added_while_the_memory_opens_is_let_in(
 ) -> None:
     assert await hass.config_entries.async_unload(loaded.entry_id)
     opening = asyncio.ensure_future(hass.config_entries.async_setup(loaded.entry_id))
-    while loaded.state is not ConfigEntryState.SETUP_IN_PROGRESS:
+    while not loaded.update_listeners:
         await asyncio.sleep(0)
+    assert loaded.state is ConfigEntryState.SETUP_IN_PROGRESS
     token = new_token()
-    await add_client(hass, loaded, "laptop", token_sha256=token_digest(token))
+    data = {"name": "laptop", "access": ["read"], "token_sha256": token_digest(token)}
+    laptop = ConfigSubentry(
+        data=MappingProxyType(data), subentry_type="client", title="laptop", unique_id=None
+    )
+    hass.config_entries.async_add_subentry(loaded, laptop)
     assert await opening
     opened = loaded.runtime_data.manager
     await hass.async_block_till_done()
     assert loaded.runtime_data.manager is opened
     assert await Agent(http, token).result("ping") == {}
+
+
+async def test_a_setting_that_changes_while_the_memory_opens_is_not_missed(
+    hass: HomeAssistant, loaded: MockConfigEntry
+) -> None:
+    assert await hass.config_entries.async_unload(loaded.entry_id)
+    opening = asyncio.ensure_future(hass.config_entries.async_setup(loaded.entry_id))
+    while not loaded.update_listeners:
+        await asyncio.sleep(0)
+    hass.config_entries.async_update_entry(loaded, options={"max_entries": 7})
+    assert await opening
+    await hass.async_block_till_done()
+    assert loaded.runtime_data.manager.max_entries == 7
