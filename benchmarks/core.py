@@ -39,6 +39,7 @@ from custom_components.ai_memory.core import (
 )
 from custom_components.ai_memory.core.exact_vectors import ExactVectors
 from custom_components.ai_memory.core.fulltext import indexed_text
+from custom_components.ai_memory.core.models import embedded_text
 from custom_components.ai_memory.core.packed_vectors import PackedVectors
 from custom_components.ai_memory.core.restatement import restatement_digest
 from custom_components.ai_memory.core.schema import FULL_TEXT_TABLES
@@ -90,6 +91,7 @@ __all__ = [
     "VisibleSet",
     "WorkshopRules",
     "create_engine",
+    "embedded_text",
     "fold",
     "indexed_text",
     "memories",

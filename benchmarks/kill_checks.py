@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlite3
 from typing import Any, Final
 
-from .core import FULL_TEXT_TABLES, fold, indexed_text
+from .core import FULL_TEXT_TABLES, embedded_text, fold, indexed_text
 from .kill_storm import Told, manager_of
 
 _PREPARED: Final = tuple(zip(FULL_TEXT_TABLES, (indexed_text, fold), strict=True))
@@ -155,9 +155,13 @@ async def _faults_when_open(path: Path) -> list[str]:
         with closing(sqlite3.connect(path)) as connection:
             (without,) = connection.execute(_WITHOUT_VECTOR).fetchone()
             stored = connection.execute(
-                "SELECT e.digest, m.content FROM embeddings e JOIN memories m USING (sequence)"
+                "SELECT e.digest, m.summary, m.content"
+                " FROM embeddings e JOIN memories m USING (sequence)"
             ).fetchall()
-        stale = sum(digest != sha256(content.encode()).digest() for digest, content in stored)
+        stale = sum(
+            digest != sha256(embedded_text(summary, content).encode()).digest()
+            for digest, summary, content in stored
+        )
         if without or stale or manager.vector_count != len(stored):
             found.append(
                 f"{without} memories without a vector, {stale} with an old one,"
