@@ -643,3 +643,23 @@ async def test_others_read_and_write_while_a_large_import_runs(open_memory: Open
     assert waits > 3
     assert memory.counts().total == 400 + waits
     assert meter.stall.longest_own_ms < 50
+
+
+@pytest.mark.parametrize("placed", [True, False])
+async def test_an_import_betrays_nothing_of_what_lies_beyond_reach(
+    memory: MemoryManager, placed: bool
+) -> None:
+    home = NewMemory(content="Grandma is allergic to nuts", wing="household", room="devices")
+    await memory.add(HOME, home)
+    told = NewMemory(content="Bob deploys on Fridays", wing="github/bob/tool", room="fact")
+    await memory.add(ADMIN, told)
+    narrow = Caller(source="mcp:one", reach=Reach(home=False, workshop=True, wings=("local/x",)))
+    rows = [{"content": home.content}, {"content": told.content}, {"content": "Nobody said that"}]
+    if placed:
+        rows = [row | {"room": "fact"} for row in rows]
+    text = json.dumps(rows)
+    more: dict[str, Any] = {"defaults": Defaults(wing="local/x")}
+    for dry_run in (True, False):
+        report = await _import(memory, narrow, text, dry_run=dry_run, **more)
+        assert _told(report) == {"read": 3, "added": 3}
+    assert _told(await _import(memory, narrow, text, **more)) == {"read": 3, "known": 3}

@@ -173,7 +173,7 @@ class Importer:
             )
         if existing is None and await self._may_be_told_anew(connection, one):
             existing = await repository.stated(
-                connection, one, place.scope, place.owner, place.room_id
+                connection, self._caller, one, place.scope, place.owner, place.room_id
             )
         if existing is not None and one.told.id is not None:
             self._sequences[one.told.id] = existing.sequence
@@ -218,7 +218,7 @@ class Importer:
         )
         if newer:
             other = await repository.stated(
-                connection, one, place.scope, place.owner, place.room_id
+                connection, self._caller, one, place.scope, place.owner, place.room_id
             )
             newer = other is None or other.sequence == existing.sequence
         self._updated += newer

@@ -13,7 +13,7 @@ import aiosqlite
 
 from .. import memories
 from ..memories import milliseconds
-from ..models import DEFAULT_TYPE, KEPT, LIVE, Caller, Filters, Memory, Scope
+from ..models import DEFAULT_TYPE, KEPT, LIVE, Caller, Filters, Memory, Scope, Status
 from ..visibility import Clause, SqlValue, visible_to
 from .attached import ANCHORS, LISTS, Attached, AttachedList, Row
 from .own import ExportedMemory
@@ -38,9 +38,8 @@ _PLACE: Final = """
 _SEQUENCE_OF: Final = "SELECT m.sequence FROM memories m WHERE m.id = ?"
 _STATED: Final = """
     SELECT m.sequence FROM memories m
-    WHERE m.restatement = :digest AND m.scope = :scope AND m.owner_agent IS :agent
-        AND m.owner_user IS :user AND m.status IN (:status, :status_too)
-        AND m.room_id IN ({rooms})
+    WHERE m.restatement = :digest AND m.scope = :scope AND m.owner_agent IS :owner_agent
+        AND m.owner_user IS :owner_user AND m.room_id IN ({rooms}) AND {{condition}}
     ORDER BY m.sequence LIMIT 1
 """
 _STATED_THERE: Final = _STATED.format(rooms=":room_id")
@@ -143,8 +142,9 @@ async def by_id(
     return next(iter(await memories.matching(connection, narrowed, 1)), None)
 
 
-async def stated(
+async def stated(  # noqa: PLR0917 - what is said, where and whose it is, and who asks
     connection: aiosqlite.Connection,
+    caller: Caller,
     one: Prepared,
     scope: Scope,
     owner: Owner,
@@ -152,19 +152,23 @@ async def stated(
 ) -> Memory | None:
     """Return the memory in the same hands that says the same, None if there is none.
 
-    Where the place was chosen by us it may be in any room: somebody moved it meanwhile.
+    Where the place was chosen by us it may be in any room within the caller's reach: somebody moved
+    it meanwhile. Of what lies beyond nothing is told, not even that it is there.
     """
     if one.placed and room_id is None:
         return None
+    # Whose it is was decided before; an administrator brings in what others own.
+    seen = visible_to(caller, Filters(statuses=_statuses(one)), all_owners=True)
+    statement = _STATED_THERE if one.placed else _STATED_ANYWHERE
     rows = list(
         await connection.execute_fetchall(
-            _STATED_THERE if one.placed else _STATED_ANYWHERE,
-            {
+            statement.format(condition=seen.sql),
+            seen.parameters
+            | {
                 "digest": one.digest,
                 "scope": scope,
-                "agent": owner.agent,
-                "user": owner.user,
-                **_statuses(one),
+                "owner_agent": owner.agent,
+                "owner_user": owner.user,
                 "room_id": room_id,
             },
         )
@@ -172,10 +176,10 @@ async def stated(
     return await memories.by_sequence(connection, rows[0][0]) if rows else None
 
 
-def _statuses(one: Prepared) -> dict[str, SqlValue]:
+def _statuses(one: Prepared) -> tuple[Status, ...]:
     """Return which statuses a memory has that could be this one."""
     told = one.told.status
-    return dict(zip(("status", "status_too"), LIVE if told in LIVE else (told, told), strict=True))
+    return LIVE if told in LIVE else (told,)
 
 
 async def stamp(
