@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 import json
 from pathlib import Path
@@ -27,6 +28,8 @@ from custom_components.ai_memory.core import (
     NewMemory,
     Reach,
     Scope,
+    Stance,
+    Tally,
 )
 from custom_components.ai_memory.core.transfer import (
     Defaults,
@@ -519,6 +522,13 @@ async def test_times_of_others_are_kept_but_never_in_the_future(
         ({"content": f"Push with {TOKEN}"}, "screened"),
         ({"summary": TOKEN}, "screened"),
         ({"source": TOKEN}, "screened"),
+        ({"id": "AKIA" + "Q7WX2MPL" * 2}, "screened"),
+        ({"language": TOKEN}, "screened"),
+        ({"owner_agent": TOKEN}, "screened"),
+        ({"owner_user": TOKEN}, "screened"),
+        ({"wing": f"local/{TOKEN}"}, "screened"),
+        ({"room": TOKEN}, "screened"),
+        ({"revision": 2**31 + 1}, "invalid_value"),
         ({"witnessed": [{}] * 1_001}, "invalid_value"),
     ],
 )
@@ -663,3 +673,68 @@ async def test_an_import_betrays_nothing_of_what_lies_beyond_reach(
         report = await _import(memory, narrow, text, dry_run=dry_run, **more)
         assert _told(report) == {"read": 3, "added": 3}
     assert _told(await _import(memory, narrow, text, **more)) == {"read": 3, "known": 3}
+
+
+CLIENT: Final = Caller(source="mcp:one", agent="client:1", reach=Reach(home=False, workshop=True))
+OTHER: Final = replace(CLIENT, source="mcp:two", agent="client:2")
+FORGED: Final = {"at": "2026-01-01T00:00:00+00:00", "stance": "corroborates", "quote": "Seen"}
+
+
+def _file(row: dict[str, Any]) -> str:
+    return json.dumps({"ai_memory_export": 1}) + "\n" + json.dumps(row)
+
+
+async def test_a_forged_revision_loses_nothing_that_is_known_here(memory: MemoryManager) -> None:
+    new = NewMemory(content="The cache lives an hour", wing="local/x", room="fact")
+    known = (await memory.add(CLIENT, new)).memory
+    await memory.lifecycle.corroborate(OTHER, known.id, "It lives a day", Stance.CONTRADICTS)
+    (row,) = _rows(await _export(memory, OTHER))
+    forged = [FORGED | {"source": "mcp:one"}] * 3
+    row |= {"content": "The cache lives forever", "revision": 9, "evidence": 1.0}
+    row |= {"source": "mcp:boss", "witnessed": forged, "updated": "2999-01-01T00:00:00+00:00"}
+    assert _told(await _import(memory, OTHER, _file(row))) == {"read": 1, "updated": 1}
+    after = await memory.get(CLIENT, known.id)
+    assert (after.content, after.revision, after.source) == (row["content"], 9, "mcp:one")
+    assert after.updated <= known.updated + timedelta(seconds=1)
+    assert after.effective_confidence == known.confidence / 2
+    tallies = await memory.lifecycle.tallies([after])
+    assert tallies == {after.sequence: Tally(0, 1)}
+    history = await memory.lifecycle.history(CLIENT, known.id, 9)
+    assert [one.content for one in history] == [row["content"], new.content]
+    # And nothing is retired without what replaced it.
+    row |= {"revision": 10, "status": "superseded", "superseded_by": "X1"}
+    assert _told(await _import(memory, OTHER, _file(row))) == {"read": 1, "known": 1}
+    assert (await memory.get(CLIENT, known.id)).live
+
+
+async def test_a_client_signs_what_it_imports_and_an_administrator_brings_in_the_work_of_others(
+    memory: MemoryManager,
+) -> None:
+    witnessed = [FORGED | {"source": "mcp:boss"}]
+    row: dict[str, Any] = {"content": "Ship on Fridays", "wing": "local/x", "room": "fact"}
+    row |= {"scope": "common", "source": "mcp:boss", "witnessed": witnessed}
+    admin = replace(ADMIN, source="mcp:admin")
+    for caller, source in ((OTHER, "mcp:two"), (admin, "mcp:boss")):
+        row |= {"id": f"X{source[4:]}", "content": f"{row['content']} twice"}
+        assert _told(await _import(memory, caller, _file(row))) == {"read": 1, "added": 1}
+        assert (await memory.get(OTHER, row["id"])).source == source
+        evidence = (await _belonging(memory))[1]
+        assert {one[5] for one in evidence if one[0] == row["id"]} == {source}
+    plain = json.dumps({"content": "Ship on Mondays", "source": "mcp:boss"})
+    await _import(memory, OTHER, plain, defaults=Defaults(wing="local/y", room="fact"))
+    (found,) = (await memory.latest(OTHER, Filters(wing="local/y"), 9)).memories
+    assert found.source == "mcp:two"
+
+
+async def test_a_later_revision_that_was_replaced_is_linked(
+    open_memory: Opener, clock: SteppingClock
+) -> None:
+    memory, other = await open_memory(), await open_memory(name="other.db")
+    old = (await memory.add(HOME, NewMemory(content="The bins go out on Monday"))).memory
+    await _import(other, HOME, await _export(memory, HOME))
+    clock.advance(days=1)
+    new = NewMemory(content="The bins go out on Friday", supersedes=old.id)
+    await memory.add(HOME, new)
+    report = await _import(other, HOME, await _export(memory, HOME))
+    assert _told(report) == {"read": 2, "updated": 1, "added": 1}
+    assert await _stored(other) == await _stored(memory)

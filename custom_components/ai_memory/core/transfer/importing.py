@@ -14,7 +14,7 @@ from typing import Final
 import aiosqlite
 from ulid_transform import ulid_at_time
 
-from .. import memories, palace, vectors
+from .. import memories, palace
 from ..database import Database
 from ..models import (
     DEFAULT_TYPE,
@@ -31,8 +31,18 @@ from ..transaction import MemoryChange, Transaction, Written
 from ..visibility import SqlValue
 from . import repository
 from .asking import SKIPPED_TOLD, ImportReport, ImportRequest, without_cycles
-from .preparing import Defaults, Owner, Prepared, attached_of, in_the_same_hands, owner_of, prepare
+from .preparing import (
+    Defaults,
+    Owner,
+    Prepared,
+    attached_of,
+    in_the_same_hands,
+    owner_of,
+    prepare,
+    source_of,
+)
 from .reading import read
+from .renewing import evidence_here, renew
 from .values import ImportedMemory, Skipped, SkipReason, TransferFormat
 
 BATCH_MEMORIES: Final = 25
@@ -67,6 +77,7 @@ class Importer:
         self._seen: set[object] = set()
         self._sequences: dict[str, int] = {}
         self._replaced: dict[str, str] = {}
+        self._told_ids: frozenset[str | None] = frozenset()
         self._skipped: list[Skipped] = []
         self._added = self._known = self._updated = self._refused = self._skipped_count = 0
 
@@ -81,6 +92,7 @@ class Importer:
         found = await loop.run_in_executor(None, read, request.data, request.format)
         self._format = found.format
         self._skipped, self._skipped_count = list(found.skipped), found.skipped_count
+        self._told_ids = frozenset(one.id for one in found.memories)
         for batch in batched(found.memories, BATCH_MEMORIES, strict=False):
             prepared = await loop.run_in_executor(None, self._prepare, batch, request.defaults)
             if request.dry_run:
@@ -114,7 +126,7 @@ class Importer:
                 continue
             existing = await self._existing(connection, one, place)
             if existing is not None:
-                after = await self._renew(connection, one, place, existing, now_ms)
+                after = await self._renew(write, one, place, existing)
                 if after is not None:
                     updated.append((existing, after))
             elif self._is_new(one, place, room_left):
@@ -214,6 +226,8 @@ class Importer:
             one.told.id == existing.id
             and existing.live
             and one.told.revision > existing.revision
+            # Nothing is retired without what replaced it.
+            and (one.told.status in LIVE or one.told.superseded_by in self._told_ids)
             and in_the_same_hands(existing, place.scope, place.owner)
         )
         if newer:
@@ -239,38 +253,38 @@ class Importer:
                 "id": memory_id,
                 "type": told.type or DEFAULT_TYPE,
                 "language": told.language or (None if told.id else self._caller.language),
-                "source": told.source or f"import_{self._format}",
+                "source": source_of(one, self._caller) or f"import_{self._format}",
             },
         )
         await repository.set_usage(connection, memory.sequence, told.usage)
-        if told.id is not None:
-            self._sequences[told.id] = memory.sequence
-            if told.superseded_by is not None:
-                self._replaced[told.id] = told.superseded_by
-        belonging = attached_of(told, place.owner, self._caller)
+        self._note_chain(told, memory.sequence)
+        belonging = attached_of(one, place.owner, self._caller)
         await repository.attach(connection, memory.sequence, belonging)
         stamp = repository.stamped(told, now_ms)
         return await repository.stamp(connection, memory.sequence, stamp)
 
     async def _renew(
-        self,
-        connection: aiosqlite.Connection,
-        one: Prepared,
-        place: _Place,
-        existing: Memory,
-        now_ms: int,
+        self, write: Transaction, one: Prepared, place: _Place, existing: Memory
     ) -> Memory | None:
         """Bring a stored memory to a later revision of itself."""
+        connection = write.connection
         if not await self._is_newer(connection, one, place, existing):
             return None
-        values = await self._values(connection, one, place, now_ms)
-        after = await memories.update(connection, existing, values)
-        if after.embedded_text != existing.embedded_text:
-            await vectors.discard(connection, after.sequence)
-        belonging = attached_of(one.told, place.owner, self._caller)
-        await repository.attach(connection, after.sequence, belonging)
-        stamp = repository.stamped(one.told, now_ms)
-        return await repository.stamp(connection, after.sequence, stamp)
+        self._note_chain(one.told, existing.sequence)
+        values = await self._values(connection, one, place, write.now_ms)
+        stamp = repository.stamped(one.told, write.now_ms)
+        earlier, witnessed, anchors = attached_of(one, place.owner, self._caller)
+        if not self._all_owners:
+            # Only an administrator brings in what others witnessed.
+            witnessed, stamp["evidence"] = (), await evidence_here(connection, existing, stamp)
+        return await renew(write, existing, values, stamp, (earlier, witnessed, anchors))
+
+    def _note_chain(self, told: ImportedMemory, sequence: int) -> None:
+        """Remember where a memory is stored and what replaced it, to be linked in the end."""
+        if told.id is not None:
+            self._sequences[told.id] = sequence
+            if told.superseded_by is not None:
+                self._replaced[told.id] = told.superseded_by
 
     async def _values(
         self, connection: aiosqlite.Connection, one: Prepared, place: _Place, now_ms: int

@@ -22,6 +22,8 @@ VERSION: Final = 1
 HEADER_KEY: Final = "ai_memory_export"
 _TEXT_LIMIT_CHARACTERS: Final = 255
 _COUNT_LIMIT: Final = 2**53
+REVISION_LIMIT: Final = 2**31
+"""No memory is changed so often; far below what a caller can give as the one it read."""
 _MOST_CONFIDENT: Final = 1 + 1e-9
 
 
@@ -123,7 +125,7 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
             status=status,
             confidence=_share(row, "confidence"),
             evidence=_evidence(row),
-            revision=max(_number(row, "revision", 1), 1),
+            revision=_revision(row),
             language=_text(row, "language"),
             source=_text(row, "source"),
             created=_moment(row, "created"),
@@ -183,6 +185,13 @@ def _number(row: Mapping[str, object], name: str, missing: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _COUNT_LIMIT:
         raise ValueError
     return value
+
+
+def _revision(row: Mapping[str, object]) -> int:
+    revision = _number(row, "revision", 1)
+    if revision > REVISION_LIMIT:
+        raise ValueError
+    return max(revision, 1)
 
 
 def _share(row: Mapping[str, object], name: str) -> float:

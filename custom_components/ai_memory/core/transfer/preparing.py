@@ -97,12 +97,24 @@ def owner_of(told: ImportedMemory, scope: Scope, caller: Caller) -> Owner | None
     return Owner(agent, caller.user) if agent else None
 
 
-def attached_of(told: ImportedMemory, owner: Owner, caller: Caller) -> attached.Attached:
+def attached_of(one: Prepared, owner: Owner, caller: Caller) -> attached.Attached:
     """Return what belongs to the memory, in the hands of whoever may have it."""
+    told = one.told.attached
     if Access.ADMIN in caller.access:
-        return told.attached
+        return told
     agent = owner.agent or caller.agent or caller.provider
-    return attached.owned(told.attached, agent, owner.user if owner.agent else caller.user)
+    owned = attached.owned(told, agent, owner.user if owner.agent else caller.user)
+    return attached.witnessed_by(owned, caller.source) if is_workshop(one.wing) else owned
+
+
+def source_of(one: Prepared, caller: Caller) -> str | None:
+    """Return who wrote the memory, None where the file does not say.
+
+    In the workshop that is a promise: nobody but an administrator brings in what others wrote.
+    """
+    if is_workshop(one.wing) and Access.ADMIN not in caller.access:
+        return caller.source
+    return one.told.source
 
 
 def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
@@ -116,7 +128,8 @@ def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
 
 def _holds_a_secret(prepared: Prepared, home: Strictness) -> bool:
     told, attached_texts = prepared.told, attached.texts(prepared.told.attached)
-    kept = (prepared.content, prepared.summary, told.source, told.type, *attached_texts)
+    names = (told.id, told.wing, told.room, told.owner_agent, told.owner_user, told.language)
+    kept = (prepared.content, prepared.summary, told.source, told.type, *names, *attached_texts)
     strictness = WORKSHOP if is_workshop(prepared.wing) else home
     return any(screen("text", text, strictness) for text in kept if text)
 

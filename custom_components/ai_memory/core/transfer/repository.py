@@ -214,7 +214,7 @@ async def link(connection: aiosqlite.Connection, links: Sequence[tuple[int, int]
 
 
 def stamped(told: ImportedMemory, now_ms: int) -> dict[str, SqlValue]:
-    """Return the values of ``stamp``; nothing from another memory is younger than now."""
+    """Return the values of ``stamp``; nothing that comes in is younger than now."""
     ours = told.id is not None
     created = _ms(told.created) or now_ms
     updated = _ms(told.updated) or created
@@ -225,8 +225,8 @@ def stamped(told: ImportedMemory, now_ms: int) -> dict[str, SqlValue]:
         "confidence": 1.0 if told.confidence is None else told.confidence,
         "evidence": told.evidence,
         "revision": told.revision,
-        "created_ms": created if ours else min(created, now_ms),
-        "updated_ms": updated if ours else min(max(created, updated), now_ms),
+        "created_ms": min(created, now_ms),
+        "updated_ms": min(updated if ours else max(created, updated), now_ms),
         "layered_ms": layered,
         "expires_ms": _ms(told.expires),
         "superseded_ms": _ms(told.superseded),
