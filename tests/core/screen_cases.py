@@ -9,6 +9,7 @@ import json
 from random import Random
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import Final
+from urllib.parse import quote
 
 _RANDOM: Final = Random(5)  # noqa: S311 - test data
 ALNUM: Final = ascii_letters + digits
@@ -57,6 +58,10 @@ _GITHUB: Final = joined("gh", "p_", some(36))
 
 MACHINE: Final[tuple[tuple[str, str], ...]] = (
     ("aws id", joined("AK", "IA", some(16, UPPER))),
+    ("our own token", joined("ai", "m_", some(43, URL_SAFE))),
+    ("key in an address", quote(joined("https://ci/?k=gh", "p_", some(36)), safe="")),
+    ("password in an address", quote(joined("redis://app:", some(12), "@cache:6379"), safe="")),
+    ("bearer in markup", joined("Authorization&#58; Bearer&#32;", some(40))),
     ("aws temporary id", joined("AS", "IA", some(16, UPPER))),
     ("aws secret", joined("aws_secret_", "access_key = ", some(40, BASE64))),
     ("aws secret in JSON", joined('{"SecretAccess', 'Key": "', some(40, BASE64), '"}')),

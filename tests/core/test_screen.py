@@ -79,6 +79,27 @@ def test_a_secret_is_found_in_the_middle_of_a_long_text() -> None:
     assert _kept(cases, WORKSHOP) == []
 
 
+UNSEEN: Final = (
+    *("\u00ad", "\u034f", "\u061c", "\u115f", "\u180e", "\u200b", "\u200e", "\u202a", "\u2060"),
+    *("\u2062", "\u2068", "\u3164", "\ufe0f", "\ufeff", "\U000e0061", "\U000e0100"),
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_hides_no_secret(unseen: str) -> None:
+    secret = joined("gh", "p_", some(36))
+    for at in (1, 4, 20):
+        assert screen("text", f"Use {secret[:at]}{unseen}{secret[at:]} there"), at
+    assert screen("text", f"{unseen}do{unseen}-not-{unseen}store") is not None
+    assert screen("text", f"Nothing{unseen} to see here {unseen}") is None
+
+
+@pytest.mark.parametrize("hyphen", "\u2010\u2011\u2012\u2013\u2212", ids=ascii)
+def test_any_hyphen_makes_a_marker(hyphen: str) -> None:
+    assert screen("text", f"x Do{hyphen}Not{hyphen}Store x") is not None
+    assert screen("text", f"2019{hyphen}2026, 5 {hyphen} 3") is None
+
+
 def test_a_secret_is_found_among_letters_of_another_script() -> None:
     cases = [(name, f"覚えて「 {text} 」İstanbul") for name, text in MACHINE]
     assert _kept(cases, HOME) == []

@@ -19,7 +19,9 @@ from custom_components.ai_memory.core import (
     Strictness,
 )
 from custom_components.ai_memory.core.models import WORKSHOP_REACH
+from custom_components.ai_memory.core.receipts import Receipt
 from custom_components.ai_memory.core.screen import gate
+from custom_components.ai_memory.core.transaction import Transaction, Written
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
 from tests.conftest import Opener
 
@@ -212,3 +214,15 @@ async def test_the_quote_of_a_witness_is_screened(memory: MemoryManager, anna: C
         await memory.lifecycle.corroborate(anna, stored.id, _token(), Stance.CORROBORATES)
     assert refused.value.placeholders["field"] == "quote"
     assert await memory.lifecycle.tallies([stored]) == {}
+
+
+async def test_the_id_of_an_operation_is_screened(memory: MemoryManager) -> None:
+    async def work(_write: Transaction) -> tuple[dict[str, object], list[Written]]:
+        pytest.fail("nothing is done")
+
+    receipt = Receipt.of(_token(), "codex", {})
+    with pytest.raises(ScreenedError) as refused:
+        await memory.lifecycle.once(CODING, receipt, work)
+    assert refused.value.placeholders == {"field": "op_id", "pattern": "github-token"}
+    async with memory._database.reading() as connection:
+        assert not list(await connection.execute_fetchall("SELECT * FROM receipts"))

@@ -655,19 +655,17 @@ async def test_others_read_and_write_while_a_large_import_runs(open_memory: Open
     assert meter.stall.longest_own_ms < 50
 
 
-@pytest.mark.parametrize("placed", [True, False])
+@pytest.mark.parametrize("room", ["fact", None])
 async def test_an_import_betrays_nothing_of_what_lies_beyond_reach(
-    memory: MemoryManager, placed: bool
+    memory: MemoryManager, room: str | None
 ) -> None:
     home = NewMemory(content="Grandma is allergic to nuts", wing="household", room="devices")
     await memory.add(HOME, home)
     told = NewMemory(content="Bob deploys on Fridays", wing="github/bob/tool", room="fact")
     await memory.add(ADMIN, told)
     narrow = Caller(source="mcp:one", reach=Reach(home=False, workshop=True, wings=("local/x",)))
-    rows = [{"content": home.content}, {"content": told.content}, {"content": "Nobody said that"}]
-    if placed:
-        rows = [row | {"room": "fact"} for row in rows]
-    text = json.dumps(rows)
+    contents = (home.content, told.content, "Nobody said that")
+    text = json.dumps([{"content": content, "room": room} for content in contents])
     more: dict[str, Any] = {"defaults": Defaults(wing="local/x")}
     for dry_run in (True, False):
         report = await _import(memory, narrow, text, dry_run=dry_run, **more)

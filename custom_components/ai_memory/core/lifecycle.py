@@ -132,8 +132,10 @@ class Lifecycle:
         """Do work that answers with plain values once; a repeated call gets the first answer.
 
         Returns the answer and whether it is a replay. The receipt commits with the work. Raises
-        ReceiptError, StorageError and what the work raises.
+        ReceiptError, ScreenedError where its id holds a secret, StorageError and what the work
+        raises.
         """
+        await self._gate.admit(caller, {"op_id": receipt.op_id})
 
         async def kept(write: Transaction) -> tuple[tuple[Result, bool], list[Written]]:
             expired_ms = write.now_ms - self._retention_ms

@@ -5,8 +5,10 @@ looked for first; what has the shape of a vendor's key is only looked for in wor
 enough, of which prose has few. Any text takes time in step with its length.
 """
 
+from html import unescape
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from . import contexts, encoded, key_material
 from .assignments import ASSIGNMENT, MACHINE_ASSIGNMENT
@@ -36,13 +38,20 @@ _TEXT_RULES: Final = {
         *SPOKEN_RULES,
     ),
 }
-# Full width forms of ASCII, and what is written between letters without being seen.
-_DISGUISED: Final = re.compile("[\u00ad\u200b-\u200d\u2010\u2011\u2060\ufeff\uff01-\uff5e]")
-_PLAIN: Final = str.maketrans(
-    {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
-    | dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), "")
-    | dict.fromkeys((0x2010, 0x2011), "-")
+# Written between letters without being seen: joiners, marks of direction, variations, tags.
+_UNSEEN: Final = (
+    *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+    *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F)),
+    *(*range(0x2060, 0x2070), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE0200)),
 )
+_HYPHENS: Final = (0x2010, 0x2011, 0x2012, 0x2013, 0x2212)
+_FULL_WIDTH: Final = range(0xFF01, 0xFF5F)
+_PLAIN: Final = str.maketrans(
+    {code: chr(code - 0xFEE0) for code in _FULL_WIDTH}
+    | dict.fromkeys(_UNSEEN, "")
+    | dict.fromkeys(_HYPHENS, "-")
+)
+_DISGUISED: Final = re.compile(f"[{''.join(map(chr, (*_UNSEEN, *_HYPHENS, *_FULL_WIDTH)))}]")
 _ESCAPE: Final = re.compile(r"\\{1,4}(?:([nrt])|u00([2-7][0-9a-fA-F])|(?=[\"'/]))")
 
 
@@ -59,9 +68,9 @@ def _pattern(text: str, strictness: Strictness) -> str | None:
         text = text.translate(_PLAIN)
     if found := _plain_pattern(text, strictness):
         return found
-    if "\\" in text and (written_out := _ESCAPE.sub(_unescaped, text)) != text:
-        return _plain_pattern(written_out, strictness)
-    return None
+    forms = (written_out(text) for mark, written_out in _WRITTEN_OUT if mark in text)
+    found = (_plain_pattern(form, strictness) for form in forms if form != text)
+    return next(filter(None, found), None)
 
 
 def _plain_pattern(text: str, strictness: Strictness) -> str | None:
@@ -88,3 +97,11 @@ def _unescaped(escape: re.Match[str]) -> str:
     if escape[2]:
         return chr(int(escape[2], 16))
     return "\n" if escape[1] else ""
+
+
+def _without_escapes(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text)
+
+
+_WRITTEN_OUT: Final = (("\\", _without_escapes), ("%", unquote), ("&", unescape))
+"""How programs write what would mean something to another: in strings, addresses and markup."""

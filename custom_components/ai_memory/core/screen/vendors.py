@@ -105,6 +105,7 @@ _SHAPES: Final = (
     ("atlassian-token", "ATATT3 ATCTT3 ATBB", r"[\w=-]{24,250}"),
     ("postman-key", "PMAK-", r"[a-f0-9]{24}-[a-f0-9]{34}"),
     ("home-assistant-webhook", "/api/webhook/", r"[A-Za-z0-9_-]{22,64}(?![\w-])"),
+    ("ai-memory-token", "aim_", r"[\w-]{43}(?![\w-])"),
     # What a person keeps
     ("age-key", "AGE-SECRET-KEY- AGE-PLUGIN-", r"[A-Z0-9-]{32,200}"),
     ("nostr-key", "nsec1", r"[a-z0-9]{58}"),
