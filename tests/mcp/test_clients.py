@@ -1,15 +1,18 @@
 """Clients that a person added: let in by their token or address, within their access and reach."""
 
 from http import HTTPStatus
+from ipaddress import ip_network
 from typing import Any, Final
 
-from aiohttp.test_utils import TestClient
+from aiohttp.test_utils import TestClient, make_mocked_request
+from hass_nabucasa import remote
 from homeassistant.core import HomeAssistant
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.ai_memory.core import Caller, NewMemory, NotFoundError, Reach, Scope
 from custom_components.ai_memory.mcp.client_tokens import new_token, token_digest
+from custom_components.ai_memory.mcp.clients import Client, Refusal
 
 from .conftest import WORKSHOP_READING, Agent, Json, add_client, request_body
 
@@ -93,6 +96,57 @@ async def test_an_address_reads_and_does_nothing_else(
     wrong = {"Authorization": "Bearer aim_wrong"}
     response = await stranger.send(request_body("ping"), headers=wrong)
     assert response.status == HTTPStatus.UNAUTHORIZED
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address", "expected"),
+    [
+        ([], None, "127.0.0.1", Client),
+        (["10.0.0.0/8"], None, "127.0.0.1", Client),
+        (["127.0.0.1"], None, "127.0.0.1", Refusal),
+        (["127.0.0.0/8", "::1"], None, "::ffff:127.0.0.1", Refusal),
+        (["192.168.1.0/24"], None, "192.168.1.2", Refusal),
+        (["127.0.0.1"], "192.168.1.7", "192.168.1.7", Client),
+        (["192.168.1.0/24"], "192.168.1.7", "192.168.1.7", Client),
+        (["127.0.0.1"], "192.168.1.7, 8.8.8.8", "8.8.8.8", Refusal),
+    ],
+)
+async def test_the_address_of_a_proxy_opens_nothing(
+    hass: HomeAssistant,
+    loaded: MockConfigEntry,
+    http: TestClient[Any, Any],
+    proxies: list[str],
+    forwarded: str | None,
+    address: str,
+    expected: type[object],
+) -> None:
+    hass.http.trusted_proxies = [ip_network(one) for one in proxies]
+    await add_client(hass, loaded, "house", ip="127.0.0.0/8", access=["read"])
+    await add_client(hass, loaded, "shelf", ip="192.168.1.0/24", access=["read"])
+    headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
+    request = make_mocked_request("POST", "/api/ai_memory/mcp", headers, app=hass.http.app)
+    # As Home Assistant hands the request on: with the address that the proxy tells.
+    outcome = await loaded.runtime_data.door.authenticate(request.clone(remote=address))
+    assert isinstance(outcome, expected)
+
+
+async def test_what_comes_through_the_cloud_has_no_address(
+    hass: HomeAssistant, loaded: MockConfigEntry, http: TestClient[Any, Any]
+) -> None:
+    await add_client(hass, loaded, "house", ip="127.0.0.1", access=["read"])
+    door = loaded.runtime_data.door
+    request = make_mocked_request("POST", "/api/ai_memory/mcp", app=hass.http.app)
+    request = request.clone(remote="127.0.0.1")
+    assert isinstance(await door.authenticate(request), Client)
+    # So does everything that Home Assistant Cloud forwards, from anywhere in the world.
+    hass.config.components.add("cloud")
+    came_by_cloud = remote.is_cloud_request.set(True)
+    try:
+        refused = await door.authenticate(request)
+        assert isinstance(refused, Refusal)
+        assert refused.status == HTTPStatus.UNAUTHORIZED
+    finally:
+        remote.is_cloud_request.reset(came_by_cloud)
 
 
 async def test_a_client_that_listens_hears_nothing_of_the_home(

@@ -80,7 +80,7 @@ def client_at_address(subentries: Iterable[ConfigSubentry], address: str) -> Kno
     """Return the client that is known by the address a request came from."""
     for subentry in _clients(subentries):
         network = subentry.data.get(CONF_ADDRESS)
-        if network and CONF_TOKEN_DIGEST not in subentry.data and _is_in(address, network):
+        if network and CONF_TOKEN_DIGEST not in subentry.data and is_in(address, network):
             return KnownClient.of(subentry)
     return None
 
@@ -89,7 +89,8 @@ def _clients(subentries: Iterable[ConfigSubentry]) -> Iterable[ConfigSubentry]:
     return (one for one in subentries if one.subentry_type == SUBENTRY_TYPE)
 
 
-def _is_in(address: str, network: str) -> bool:
+def is_in(address: str, network: str) -> bool:
+    """Return whether an address is in a network; one of IPv4 may be written as one of IPv6."""
     try:
         found = ip_address(address)
         mapped = getattr(found, "ipv4_mapped", None)

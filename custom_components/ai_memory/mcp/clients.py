@@ -13,13 +13,15 @@ from typing import Any, Final
 
 from aiohttp import hdrs, web
 from homeassistant.auth.models import User
+from homeassistant.components.http import KEY_HASS
 from homeassistant.components.http.const import KEY_HASS_USER
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.helpers.network import is_cloud_connection
 
 from ..const import CONF_ADMINISTRATOR_ACCESS, CONF_USER_ACCESS
 from ..core import Access, Caller, Reach
 from ..operations.workshop import CLIENT_SOURCE
-from .client_tokens import KnownClient, client_at_address, client_with_token
+from .client_tokens import KnownClient, client_at_address, client_with_token, is_in
 
 BEARER: Final = "bearer"
 CLIENT_OWNER: Final = "client:"
@@ -112,10 +114,25 @@ def known_clients(entry: ConfigEntry[Any]) -> Authenticate:
         if token is not None:
             found = client_with_token(subentries, token)
             return WRONG_PROOF if found is None else _client(found, Source.TOKEN)
-        found = client_at_address(subentries, request.remote or "")
+        found = client_at_address(subentries, request.remote or "") if _is_where(request) else None
         return NO_PROOF if found is None else _client(found, Source.ADDRESS)
 
     return authenticate
+
+
+def _is_where(request: web.Request) -> bool:
+    """Return whether the address of a request is where it comes from.
+
+    What comes through Home Assistant Cloud, or through a trusted proxy that does not say for whom,
+    has the address of the house itself.
+    """
+    hass = request.app[KEY_HASS]
+    if is_cloud_connection(hass):
+        return False
+    if hdrs.X_FORWARDED_FOR in request.headers:
+        # Home Assistant took the address from there, or refused the request.
+        return True
+    return not any(is_in(request.remote or "", str(one)) for one in hass.http.trusted_proxies)
 
 
 def _client(known: KnownClient, source: Source) -> Client:
