@@ -4,6 +4,7 @@ from http import HTTPStatus
 import json
 from typing import Any, Final
 
+import jsonschema
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -86,6 +87,46 @@ async def test_delete_forgets_and_without_it_nothing_is_forgotten(
     assert (await deleter.tool("memory_forget", id=record["id"]))["result"] == "forgotten"
     gone = await writer.refusal("memory_get", ids=[record["id"]])
     assert gone["error_key"] == "memory_not_found"
+
+
+async def test_who_may_not_read_is_told_no_words(let_in: LetIn, agent: Agent) -> None:
+    known = await _store(agent, ACME, "Kubectl rolls the canary out on Fridays.")
+    clients = {access: await let_in(access, access=[access]) for access in ("write", "delete")}
+    writer, deleter = clients["write"], clients["delete"]
+    told = []
+    for path, arguments in (
+        ("memory_store", _fact(ACME, "kubectl rolls the canary out on fridays")),
+        ("memory_store", _fact(ACME, "Kubectl rolls the canary out on Mondays.")),
+        ("memory_update", {"id": known["id"], "revision": 9, "changes": {"title": "Rollout"}}),
+        ("memory_update", {"id": known["id"], "revision": 2, "changes": {"title": "Rollout"}}),
+        ("memory_corroborate", {"id": known["id"], "quote": "Seen."}),
+        ("memory_import", {"text": "Kubectl rolls the canary out on Fridays.", "namespace": ACME}),
+    ):
+        said = await writer.send(arguments, path=f"{BASE}/{path}")
+        told.append(await said.json())
+    assert "canary" not in json.dumps(told)
+    stored, near, conflict, updated, *_ = told
+    named = {"id": known["id"], "namespace": ACME, "status": "active", "revision": 2}
+    assert stored == {"result": "known", "record": named}
+    assert near["similar"] == {"id": known["id"]}
+    assert (conflict["error_key"], conflict["revision"]) == ("revision_conflict", 2)
+    assert "current" not in conflict
+    assert updated == {"result": "updated", "record": named | {"revision": 3}}
+    forget = {"id": known["id"], "revision": 1}
+    refused = await (await deleter.send(forget, path=f"{BASE}/memory_forget")).json()
+    assert (refused["error_key"], "current" in refused) == ("revision_conflict", False)
+    # Over MCP the same, and what a client validates fits the schema that it was given.
+    tools = (await writer.result("tools/list"))["tools"]
+    schemas = {tool["name"]: tool["outputSchema"] for tool in tools}
+    again = await writer.tool("memory_store", **_fact(ACME, "Tabs, not spaces."))
+    jsonschema.validate(again, schemas["memory_store"])
+    assert again["record"].keys() == named.keys()
+    for client in clients.values():
+        listening = {"notifications": {"resourcesListChanged": True}}
+        status, said = await client.ask_stateless("subscriptions/listen", listening)
+        assert (status, said["error"]["code"]) == (HTTPStatus.FORBIDDEN, -32001)
+    status, refused = await agent.ask_stateless("resources/list")
+    assert status == HTTPStatus.OK
 
 
 async def test_an_administrator_links_and_renames(let_in: LetIn, agent: Agent) -> None:

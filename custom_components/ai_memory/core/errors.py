@@ -35,12 +35,16 @@ class AccessDeniedError(AiMemoryError):
 
 
 class ConflictError(AiMemoryError):
-    """Somebody else changed the memory meanwhile; ``current`` is how it stands, nothing changed."""
+    """Somebody else changed the memory meanwhile; ``current`` is how it stands, nothing changed.
+
+    It is None for a caller who may not read it; ``revision`` is told to everybody.
+    """
 
     def __init__(self, key: str, current: Memory, **placeholders: str | float) -> None:
         """Keep the memory as it stands beside key and placeholders."""
         super().__init__(key, **placeholders)
-        self.current = current
+        self.current: Memory | None = current
+        self.revision = current.revision
 
 
 class ReceiptError(AiMemoryError):

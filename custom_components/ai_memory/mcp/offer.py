@@ -208,8 +208,9 @@ class MemoryOffer:
     ) -> Callable[[], None]:
         """Tell of memories that the client may see and that come, go or change.
 
-        Which they are is told only to a client that names them.
+        Which they are is told only to a client that names them. Raises AccessMissingError.
         """
+        self._need(client, Access.READ)
 
         def tell(change: Change) -> None:
             told = ids_told(client.caller(), change)

@@ -48,8 +48,9 @@ def refusal_body(error: AiMemoryError) -> JsonObject:
     """Return a refusal as a client reads it; a conflict tells how things stand now."""
     body: JsonObject = {"error": str(home_assistant_error(error)), "error_key": error.key}
     if isinstance(error, ConflictError):
-        current = error.current
-        # As the tools of its side of the house tell of it.
-        told = record(current) if is_workshop(current.wing) else memory_reply(current)
-        body |= {"revision": current.revision, "current": told}
+        body["revision"] = error.revision
+        if (current := error.current) is not None:
+            # As the tools of its side of the house tell of it.
+            told = record(current) if is_workshop(current.wing) else memory_reply(current)
+            body["current"] = told
     return body

@@ -119,6 +119,14 @@ def _object(members: JsonObject) -> JsonObject:
     return {"type": "object", "properties": members, "required": [*members]}
 
 
+def _named(described: JsonObject) -> JsonObject:
+    """Return the schema of a memory for one who writes: who may not read is told its name alone."""
+    members = described["properties"]
+    named = {"id", "namespace", "wing", "room", "status", "revision"}
+    told = [name for name in members if name in named] if isinstance(members, dict) else []
+    return described | {"required": [*told]}
+
+
 def _list(items: JsonObject) -> JsonObject:
     return {"type": "array", "items": items}
 
@@ -192,7 +200,7 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "add": _object(
         {
             "result": _one_of("added", "refreshed"),
-            "memory": _MEMORY,
+            "memory": _named(_MEMORY),
             "evicted": _list(_PLACE),
             "evicted_count": _COUNT,
         }
@@ -200,7 +208,7 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "get": _object({"memory": _MEMORY}),
     "list": _object({"memories": _list(_MEMORY), "count": _COUNT, "total": _COUNT}),
     "search": _object({"results": _list(_HIT), "count": _COUNT, "ranking": _TEXT}),
-    "update": _object({"result": _one_of("updated", "unchanged"), "memory": _MEMORY}),
+    "update": _object({"result": _one_of("updated", "unchanged"), "memory": _named(_MEMORY)}),
     "delete": _object(
         {"result": _one_of("deleted"), "deleted": _COUNT, "memory_ids": _list(_TEXT)}
     ),
@@ -211,8 +219,10 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "memory_get": _records(_RECORD),
     "memory_timeline": _records(_ENTRY, candidates_pending=_COUNT),
     "memory_project_context": _records(_RECORD, task=_TEXT, ranking=_TEXT),
-    "memory_store": _object({"result": _one_of("stored", "known"), "record": _RECORD}),
-    "memory_update": _object({"result": _one_of("updated", "unchanged"), "record": _RECORD}),
+    "memory_store": _object({"result": _one_of("stored", "known"), "record": _named(_RECORD)}),
+    "memory_update": _object(
+        {"result": _one_of("updated", "unchanged"), "record": _named(_RECORD)}
+    ),
     "memory_corroborate": _object(
         {
             "id": _TEXT,

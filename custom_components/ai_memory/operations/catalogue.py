@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ..core import Caller, MemoryManager
+from ..core import Access, Caller, ConflictError, MemoryManager
 from . import anchors, memories, palace, personal, protocol, transfer, workshop
 from .operation import Operation, checked
 from .parameters import Arguments
-from .replies import Reply
+from .replies import Reply, without_words
 
 _SUBJECTS: Final = (
     memories.OPERATIONS,
@@ -33,5 +33,15 @@ CATALOGUE: Final[Mapping[str, Operation]] = MappingProxyType(
 async def run(
     manager: MemoryManager, operation: Operation, caller: Caller, arguments: Arguments
 ) -> Reply:
-    """Check access and arguments, then run the operation. Raises AiMemoryError."""
-    return await operation.handler(manager, caller, checked(operation, caller, arguments))
+    """Check access and arguments, then run the operation. Raises AiMemoryError.
+
+    Who may write or delete but not read is told which memories there are, and never what they say.
+    """
+    values = checked(operation, caller, arguments)
+    if operation.read_only or Access.READ in caller.access:
+        return await operation.handler(manager, caller, values)
+    try:
+        return without_words(await operation.handler(manager, caller, values))
+    except ConflictError as err:
+        err.current = None
+        raise

@@ -239,3 +239,18 @@ def history_reply(versions: list[Version]) -> Reply:
         for version in versions
     ]
     return {"versions": told, "count": len(told)}
+
+
+_TELLING: Final = frozenset({"memory", "record", "similar"})
+"""Members of a reply that hold a memory with its words."""
+_NAMING: Final = frozenset({"id", "namespace", "wing", "room", "status", "revision"})
+
+
+def without_words(reply: Reply) -> Reply:
+    """Return a reply for a caller who may write but not read: memories are named, not told."""
+    return {
+        name: {key: one for key, one in value.items() if key in _NAMING}
+        if name in _TELLING and isinstance(value, dict)
+        else value
+        for name, value in reply.items()
+    }

@@ -276,4 +276,7 @@ class Offer[C: Identified](Protocol):
         """Return what a blank could be filled with. Raises UnknownError."""
 
     def subscribe(self, client: C, listener: Callable[[OfferChange], None]) -> Callable[[], None]:
-        """Tell a listener of changes from now on; returns how to end that."""
+        """Tell a listener of changes from now on; returns how to end that.
+
+        Raises AccessMissingError.
+        """
