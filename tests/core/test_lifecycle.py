@@ -385,7 +385,7 @@ async def test_of_two_updates_at_one_revision_one_wins(memory: MemoryManager) ->
     assert len(refused) == 2
     stands = await memory.get(SERVICE, id_)
     assert stands.revision == 2
-    assert {one.current.content for one in refused} == {stands.content}
+    assert {one.current and one.current.content for one in refused} == {stands.content}
     assert refused[0].key == "revision_conflict"
     assert refused[0].placeholders == {"id": id_, "revision": "2"}
     with pytest.raises(ConflictError):

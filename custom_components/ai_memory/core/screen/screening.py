@@ -69,8 +69,8 @@ def _pattern(text: str, strictness: Strictness) -> str | None:
     if found := _plain_pattern(text, strictness):
         return found
     forms = (written_out(text) for mark, written_out in _WRITTEN_OUT if mark in text)
-    found = (_plain_pattern(form, strictness) for form in forms if form != text)
-    return next(filter(None, found), None)
+    patterns = (_plain_pattern(form, strictness) for form in forms if form != text)
+    return next((pattern for pattern in patterns if pattern is not None), None)
 
 
 def _plain_pattern(text: str, strictness: Strictness) -> str | None:

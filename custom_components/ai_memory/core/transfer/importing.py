@@ -16,16 +16,7 @@ from ulid_transform import ulid_at_time
 
 from .. import memories, palace
 from ..database import Database
-from ..models import (
-    DEFAULT_TYPE,
-    Access,
-    Action,
-    Caller,
-    Layer,
-    Memory,
-    Scope,
-    Status,
-)
+from ..models import DEFAULT_TYPE, LIVE, Access, Action, Caller, Layer, Memory, Scope, Status
 from ..screen import Strictness
 from ..transaction import MemoryChange, Transaction, Written
 from ..visibility import SqlValue
