@@ -248,7 +248,7 @@ async def test_an_entry_of_the_system_before_is_taken_over(
     entry.add_to_hass(hass)
     assert await async_migrate_entry(hass, entry)
     assert (entry.version, entry.minor_version) == (4, 1)
-    assert dict(entry.data) == expected
+    assert dict(entry.data) == expected | {"previous_api": True}
     assert dict(entry.options) == {}
 
 
@@ -258,7 +258,8 @@ async def test_set_up_migrates_and_opens(hass: HomeAssistant) -> None:
     )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
-    assert (entry.version, dict(entry.data)) == (4, {"max_entries": 9, "embedding_engine": "tfidf"})
+    expected = {"max_entries": 9, "embedding_engine": "tfidf", "previous_api": True}
+    assert (entry.version, dict(entry.data)) == (4, expected)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from .engine_setup import tell_builtin_refused, without_userinfo
 from .ha_compat import vol
 from .mcp.client_tokens import SUBENTRY_TYPE as CLIENT
 from .options_flow import AiMemoryOptionsFlow, checked, limits, main_fields
+from .previous_api import mark_of
 from .profile_flow import AgentProfileFlow
 from .runtime import settings_of
 from .voice_flow import VoicePersonFlow
@@ -136,5 +137,7 @@ class AiMemoryConfigFlow(EngineSteps, ConfigFlow, domain=DOMAIN):
         entry = self._get_reconfigure_entry()
         options = {name: value for name, value in entry.options.items() if name not in self._chosen}
         return self.async_update_and_abort(
-            entry, data=self._chosen, options=fitting(options, entry, self._chosen)
+            entry,
+            data={**mark_of(entry), **self._chosen},
+            options=fitting(options, entry, self._chosen),
         )

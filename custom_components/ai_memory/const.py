@@ -33,6 +33,9 @@ IDENTITY_LIMIT_CHARACTERS: Final = 4_000
 CONF_EMBEDDING_ENGINE: Final = "embedding_engine"
 CONF_MAX_ENTRIES: Final = "max_entries"
 CONF_MODEL_NAME: Final = "model_name"
+CONF_PREVIOUS_API: Final = "previous_api"
+"""Marks an entry that came from the integration before: its agents know another API id."""
+
 CONF_QUERY_INSTRUCTION: Final = "query_instruction"
 CONF_REMOTE_URL: Final = "remote_url"
 CONF_USER_ACCESS: Final = "user_access"

@@ -13,6 +13,7 @@ from .const import (
     CONF_EMBEDDING_ENGINE,
     CONF_MAX_ENTRIES,
     CONF_MODEL_NAME,
+    CONF_PREVIOUS_API,
     CONF_REMOTE_URL,
     DEFAULT_MAX_ENTRIES,
     ENTRY_VERSION,
@@ -34,7 +35,7 @@ async def async_migrate_entry(hass: HomeAssistant, entry: AiMemoryConfigEntry) -
         return entry.version == ENTRY_VERSION
     hass.config_entries.async_update_entry(
         entry,
-        data=_migrated({**entry.data, **entry.options}),
+        data={**_migrated({**entry.data, **entry.options}), CONF_PREVIOUS_API: True},
         options={},
         version=ENTRY_VERSION,
         minor_version=1,

@@ -8,7 +8,7 @@ from typing import Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
-from .const import CONF_MAX_ENTRIES, DOMAIN, MAX_ENTRIES_MAXIMUM
+from .const import CONF_MAX_ENTRIES, CONF_PREVIOUS_API, DOMAIN, MAX_ENTRIES_MAXIMUM
 from .core import MemoryManager
 from .runtime import AiMemoryConfigEntry
 
@@ -20,7 +20,7 @@ TAKEN_OVER_ISSUE: Final = "previous_database_taken_over"
 def tell_taken_over(
     hass: HomeAssistant, entry: AiMemoryConfigEntry, manager: MemoryManager
 ) -> None:
-    """Show what came over from the integration before, and make room for all of it to stay."""
+    """Show what came over from the integration before, make room for it and mark the entry."""
     taken = manager.taken_over
     if taken is None:
         return
@@ -39,16 +39,12 @@ def tell_taken_over(
             "backup": str(taken.backup),
         },
     )
-    if taken.total < manager.max_entries:
-        return
-    # Memories beyond the capacity would have to make room for the next one.
-    capacity = min(taken.total, MAX_ENTRIES_MAXIMUM)
-    if CONF_MAX_ENTRIES in entry.options:
-        options = {**entry.options, CONF_MAX_ENTRIES: capacity}
-        hass.config_entries.async_update_entry(entry, options=options)
-    else:
-        data = {**entry.data, CONF_MAX_ENTRIES: capacity}
-        hass.config_entries.async_update_entry(entry, data=data)
+    data, options = {**entry.data, CONF_PREVIOUS_API: True}, dict(entry.options)
+    if taken.total >= manager.max_entries:
+        # Memories beyond the capacity would have to make room for the next one.
+        place = options if CONF_MAX_ENTRIES in options else data
+        place[CONF_MAX_ENTRIES] = min(taken.total, MAX_ENTRIES_MAXIMUM)
+    hass.config_entries.async_update_entry(entry, data=data, options=options)
 
 
 @callback

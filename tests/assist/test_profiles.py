@@ -10,9 +10,12 @@ from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.ai_memory.assist.api import AiMemoryAPI
+from custom_components.ai_memory.assist.door import ProfileDoor
 from custom_components.ai_memory.assist.prompt import PROMPT
 from custom_components.ai_memory.const import DOMAIN, SUBENTRY_PROFILE
 from custom_components.ai_memory.ha_compat import HAS_LLM_PLATFORM
+from custom_components.ai_memory.previous_api import PREVIOUS_API_ID
 from tests.assist.agent import call, contents, context
 from tests.tokens import token_count
 
@@ -260,6 +263,9 @@ async def test_an_agent_with_a_profile_gets_no_second_memory_through_assist(
     assert await offered("assist") == ["ai_memory__search_memory"]
     assert await offered("assist", _api(profile)) == ["search_memory"]
     assert await offered("assist", "ai_memory") == ["search_memory"]
+    door = ProfileDoor(hass, loaded)
+    llm.async_register_api(hass, AiMemoryAPI(hass, door, PREVIOUS_API_ID, "As before"))
+    assert await offered("assist", PREVIOUS_API_ID) == ["search_memory"]
     unknown = context(agent_id="conversation.unknown")
     assert "ai_memory__search_memory" in {
         tool.name for tool in (await llm.async_get_api(hass, "assist", unknown)).tools

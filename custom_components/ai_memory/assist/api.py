@@ -2,7 +2,8 @@
 
 The id of an API never changes, and that of the default keeps its name too: agents store the id,
 and Home Assistant may derive tool names from either. They stay registered while the memory is
-open, whatever state its engine is in.
+open, whatever state its engine is in. Where agents still know it by its id of before, the default
+is there under that one as well (``previous_api``).
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from ..const import DOMAIN
 from ..core import AiMemoryError
 from ..failures import home_assistant_error
 from ..ha_compat import spoken_sentence
-from ..profiles import AgentProfile, profile_ids, profile_of
+from ..previous_api import PREVIOUS_API_ID, PREVIOUS_API_NAME, needs_previous_api
+from ..profiles import profile_ids, profile_of
 from ..runtime import AiMemoryConfigEntry
 from .door import ProfileDoor
 from .prompt import prompt_with_recall
@@ -27,9 +29,9 @@ API_ID: Final = DOMAIN
 class AiMemoryAPI(llm.API):
     """The memory as tools and a prompt, in the way of one profile."""
 
-    def __init__(self, hass: HomeAssistant, door: ProfileDoor, profile: AgentProfile) -> None:
-        """Offer a profile under its id and name."""
-        super().__init__(hass=hass, id=profile.api_id, name=profile.name)
+    def __init__(self, hass: HomeAssistant, door: ProfileDoor, api_id: str, name: str) -> None:
+        """Offer a profile under an id and a name."""
+        super().__init__(hass=hass, id=api_id, name=name)
         self._door = door
         self._tools = create_tools(door)
 
@@ -58,6 +60,7 @@ class ProfileApis:
         self._entry = entry
         self._offered: dict[str, tuple[str, Callable[[], None]]] = {}
         self._open = True
+        self._withdraw_previous = self._offer_previous()
         self.follow()
 
     @callback
@@ -78,6 +81,15 @@ class ProfileApis:
         self._open = False
         for profile_id in list(self._offered):
             self._withdraw(profile_id)
+        self._withdraw_previous()
+
+    def _offer_previous(self) -> Callable[[], None]:
+        """Offer the default under its id of before where that is needed; returns how to end it."""
+        if not needs_previous_api(self._hass, self._entry):
+            return _nothing_to_withdraw
+        door = ProfileDoor(self._hass, self._entry)
+        api = AiMemoryAPI(self._hass, door, PREVIOUS_API_ID, PREVIOUS_API_NAME)
+        return llm.async_register_api(self._hass, api)
 
     def _offer(self, profile_id: str) -> None:
         profile = profile_of(self._entry, profile_id)
@@ -88,10 +100,15 @@ class ProfileApis:
                 # Whatever else changed, the API asks for it anew each time.
                 return
             self._withdraw(profile_id)
-        api = AiMemoryAPI(self._hass, ProfileDoor(self._hass, self._entry, profile_id), profile)
+        door = ProfileDoor(self._hass, self._entry, profile_id)
+        api = AiMemoryAPI(self._hass, door, profile.api_id, profile.name)
         self._offered[profile_id] = profile.name, llm.async_register_api(self._hass, api)
 
     def _withdraw(self, profile_id: str) -> str:
         name, unregister = self._offered.pop(profile_id)
         unregister()
         return name
+
+
+def _nothing_to_withdraw() -> None:
+    """Stand for an API that was never offered."""

@@ -14,6 +14,7 @@ from homeassistant.helpers import entity_registry as er, llm
 
 from ..const import DOMAIN
 from ..ha_compat import agent_of
+from ..previous_api import PREVIOUS_API_ID
 from ..profiles import api_id_of
 
 
@@ -25,7 +26,8 @@ def has_own_api(hass: HomeAssistant, context: llm.LLMContext) -> bool:
         return False
     chosen = _settings(hass, entity).get(CONF_LLM_HASS_API) or ()
     apis = [chosen] if isinstance(chosen, str) else chosen
-    return any(api == DOMAIN or api.startswith(api_id_of("")) for api in apis)
+    own = {DOMAIN, PREVIOUS_API_ID}
+    return any(api in own or api.startswith(api_id_of("")) for api in apis)
 
 
 def _settings(hass: HomeAssistant, entity: er.RegistryEntry) -> Mapping[str, Any]:
