@@ -90,8 +90,34 @@ async def test_the_household_example(hass: HomeAssistant) -> None:
     assert (updated["result"], updated["memory"]["revision"]) == ("updated", 3)
 
     gone = await _call(hass, "delete_memory", wing="personal", room="secrets", scope="common")
-    assert gone == {"result": "deleted", "deleted": 1, "memory_ids": [memory["id"]]}
+    assert gone == {
+        "result": "deleted",
+        "deleted": 1,
+        "memory_ids": [memory["id"]],
+        "success": True,
+        "deleted_count": 1,
+    }
     assert (await _call(hass, "list_memories"))["total"] == 0
+
+
+async def test_scripts_of_before_find_the_names_that_they_know(hass: HomeAssistant) -> None:
+    added = await _call(hass, "add_memory", text="The bins go out on Monday")
+    again = await _call(hass, "add_memory", text="The bins go out on Monday")
+    memory_id = added["memory"]["id"]
+    same = await _call(hass, "update_memory", memory_id=memory_id, wing=added["memory"]["wing"])
+    assert [reply["success"] for reply in (added, again, same)] == [True, True, True]
+    assert (again["result"], same["result"]) == ("refreshed", "unchanged")
+    listed = await _call(hass, "list_memories")
+    found = await _call(hass, "search_memory", query="bins monday")
+    for told in (listed["memories"][0], found["results"][0]):
+        assert told["created_at"] == told["created"] == added["memory"]["created"]
+    nothing = await _call(hass, "delete_memory", wing="nowhere")
+    assert (nothing["success"], nothing["deleted_count"]) == (True, 0)
+    # What that integration did not have is told by one name.
+    read = await _call(hass, "get_memory", memory_id=memory_id)
+    forgotten = await _call(hass, "forget_memory", memory_id=memory_id)
+    assert "created_at" not in read["memory"]
+    assert forgotten == {"result": "forgotten", "memory_id": memory_id}
 
 
 async def test_a_call_without_a_response_works_too(hass: HomeAssistant) -> None:

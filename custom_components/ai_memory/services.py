@@ -36,6 +36,7 @@ from .failures import home_assistant_error
 from .ha_compat import vol
 from .operations import Narrowing, Publication
 from .palace_services import PALACE_SERVICES, rearranges, rearranging
+from .previous_replies import with_previous_names
 from .runtime import loaded_entry
 from .voice_persons import user_of_person
 
@@ -239,7 +240,8 @@ def _handler(
             manager = entry.runtime_data.manager
             if takes_path(publication):
                 return await service_files.run(call.hass, publication, manager, caller, call.data)
-            return await publication.run(manager, caller, _arguments(call))
+            reply = await publication.run(manager, caller, _arguments(call))
+            return with_previous_names(publication.name, reply)
         except AiMemoryError as err:
             raise home_assistant_error(err) from err
 
