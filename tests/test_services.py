@@ -145,9 +145,9 @@ async def test_a_call_without_a_response_works_too(hass: HomeAssistant) -> None:
         ("add_memory", {"text": ["a"]}, "not_text", "text must be text"),
         ("add_memory", {"text": "x", "layer": 0}, "out_of_range", "layer must be from 1 to 3"),
         ("add_memory", {"text": "x", "wing": "💡"}, "invalid_name", "wing must hold letters"),
-        ("list_memories", {"limit": 0}, "out_of_range", "limit must be from 1 to 1000"),
-        ("list_memories", {"limit": -1}, "out_of_range", "limit must be from 1 to 1000"),
-        ("list_memories", {"limit": 10**9}, "out_of_range", "limit must be from 1 to 1000"),
+        ("list_memories", {"limit": 0}, "out_of_range", "limit must be from 1 to 10000"),
+        ("list_memories", {"limit": -1}, "out_of_range", "limit must be from 1 to 10000"),
+        ("list_memories", {"limit": 10**9}, "out_of_range", "limit must be from 1 to 10000"),
         ("list_memories", {"limit": 1.5}, "not_a_whole_number", "limit must be a whole number"),
         ("list_memories", {"limit": True}, "not_a_whole_number", "limit must be a whole number"),
         ("list_memories", {"limit": "many"}, "not_a_whole_number", "limit must be a whole number"),
@@ -159,7 +159,8 @@ async def test_a_call_without_a_response_works_too(hass: HomeAssistant) -> None:
         ),
         ("list_memories", {"scope": "shared"}, "unknown_choice", "one of: private, common"),
         ("search_memory", {"query": " "}, "missing", "query is required"),
-        ("search_memory", {"query": "x", "limit": 101}, "out_of_range", "from 1 to 100"),
+        ("list_memories", {"limit": 10_001}, "out_of_range", "limit must be from 1 to 10000"),
+        ("search_memory", {"query": "x", "limit": 0}, "out_of_range", "from 1 to 100"),
         ("search_memory", {"query": "x", "min_score": 2}, "out_of_range", "from 0 to 1"),
         ("search_memory", {"query": "x", "min_score": float("nan")}, "out_of_range", "min_score"),
         ("get_memory", {"memory_id": "nope"}, "memory_not_found", "no memory with the id nope"),
@@ -189,6 +190,16 @@ async def test_unknown_and_missing_fields_are_refused(
 ) -> None:
     with pytest.raises(vol.Invalid):
         await _call(hass, service, **data)
+
+
+async def test_a_limit_of_before_is_taken(hass: HomeAssistant) -> None:
+    for number in range(101):
+        await _call(hass, "add_memory", text=f"Apple tree {number} stands in the orchard")
+    for limit in (10_000, "10000", 101, 1e300):
+        found = await _call(hass, "search_memory", query="apple tree", limit=limit, min_score=0)
+        assert found["count"] == 100
+    listed = await _call(hass, "list_memories", limit="10000")
+    assert listed["count"] == listed["total"] == 101
 
 
 async def test_numbers_may_come_as_templates_render_them(hass: HomeAssistant) -> None:

@@ -77,6 +77,8 @@ SERVICES: Final = (
         name="search_memory",
         operation_name="search",
         offered=("query", "limit", "min_score", "wing", "room", "layer", "history"),
+        # Scripts of the integration before ask for any number.
+        narrowed={"limit": Narrowing(clamped=True)},
     ),
     Publication(
         name="update_memory",

@@ -18,6 +18,7 @@ import aiosqlite
 from .fulltext import indexed_text
 from .models import KEPT, Anchor, AnchorState, Caller, Filters, Layer, Memory, Scope, Status
 from .schema import FULL_TEXT_TABLES
+from .steps import AT_ONCE, in_steps
 from .text_folding import fold
 from .visibility import Clause, SqlValue, visible_to
 
@@ -172,7 +173,10 @@ async def select(
     connection: aiosqlite.Connection, sql: str, parameters: dict[str, SqlValue]
 ) -> list[Memory]:
     """Return the memories of a statement that begins with ``SELECT``."""
-    return [memory_of(row) for row in await connection.execute_fetchall(sql, parameters)]
+    rows = list(await connection.execute_fetchall(sql, parameters))
+    if len(rows) <= AT_ONCE:
+        return [memory_of(row) for row in rows]
+    return [memory_of(row) async for some in in_steps(rows) for row in some]
 
 
 async def get(

@@ -50,7 +50,7 @@ from .replies import (
 )
 
 LIST_LIMIT_DEFAULT: Final = 50
-LIST_LIMIT_MAXIMUM: Final = 1_000
+LIST_LIMIT_MAXIMUM: Final = 10_000
 SEARCH_LIMIT_DEFAULT: Final = 5
 SEARCH_LIMIT_MAXIMUM: Final = 100
 
@@ -81,7 +81,7 @@ async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
 
 async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     limit = values.whole("limit") or LIST_LIMIT_DEFAULT
-    return list_reply(await manager.latest(caller, filters_of(values), limit))
+    return await list_reply(await manager.latest(caller, filters_of(values), limit))
 
 
 async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:

@@ -51,6 +51,8 @@ class Parameter:
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    clamped: bool = False
+    """Whether more than the maximum is taken as the maximum instead of being refused."""
 
     def parse(self, raw: object) -> Value:
         """Return the argument in its type, or the default for a blank one.
@@ -141,6 +143,8 @@ class Parameter:
             raise refusal from None
         below = self.minimum is not None and number < self.minimum
         above = self.maximum is not None and number > self.maximum
+        if above and self.clamped and self.maximum is not None:
+            return self.maximum
         if below or above or number != number:  # noqa: PLR0124 - only NaN differs from itself
             raise InvalidInputError(
                 "out_of_range",

@@ -23,6 +23,7 @@ class Narrowing:
     """Whether the door may take the value from elsewhere, so that nobody has to give it."""
     default: Value = None
     maximum: float | None = None
+    clamped: bool = False
 
     def of(self, parameter: Parameter) -> Parameter:
         """Return the parameter on these terms."""
@@ -31,6 +32,7 @@ class Narrowing:
             required=(self.required or parameter.required) and not self.elsewhere,
             default=parameter.default if self.default is None else self.default,
             maximum=parameter.maximum if self.maximum is None else self.maximum,
+            clamped=self.clamped or parameter.clamped,
         )
 
 

@@ -24,6 +24,7 @@ from ..core import (
     Witnessed,
     sees,
 )
+from ..core.steps import in_steps
 from ..core.transfer import ImportReport
 
 MOVES_TOLD: Final = 1_000
@@ -136,10 +137,14 @@ def update_reply(result: UpdateResult) -> Reply:
     return {"result": outcome, "memory": memory_reply(result.memory)}
 
 
-def list_reply(result: ListResult) -> Reply:
-    """Return a page of memories and how many there are in all."""
-    listed: list[JsonValue] = [memory_reply(memory) for memory in result.memories]
-    return {"memories": listed, "count": len(listed), "total": result.total}
+async def list_reply(result: ListResult) -> Reply:
+    """Return a page of memories and how many there are in all; a long one is made in steps."""
+    memories, total = list(result.memories), result.total
+    del result
+    listed: list[JsonValue] = [
+        memory_reply(memory) async for some in in_steps(memories) for memory in some
+    ]
+    return {"memories": listed, "count": len(listed), "total": total}
 
 
 def search_reply(result: SearchResult) -> Reply:
