@@ -53,6 +53,8 @@ TOOLS: Final = (
         name="delete_memory",
         operation_name="delete",
         offered=("memory_id", "room", "wing", "scope"),
+        # A model errs more often than a person does.
+        fixed={"restorable": True},
     ),
     Publication(name="forget_me", operation_name="forget_me", offered=("confirm",)),
 )

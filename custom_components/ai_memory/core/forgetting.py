@@ -18,10 +18,10 @@ from .visibility import Clause, SqlValue, visible_to
 
 DEFAULT_RETENTION_DAYS: Final = 30
 
-_FORGET: Final = """
+_FORGET: Final = f"""
     UPDATE memories SET status = 'deleted', forgotten_status = status, deleted_ms = :now_ms,
         revision = revision + 1
-    WHERE sequence = :sequence
+    WHERE sequence IN {memories.LISTED}
 """
 _RESTORE: Final = """
     UPDATE memories SET status = :status, forgotten_status = NULL, deleted_ms = NULL,
@@ -64,6 +64,20 @@ async def forget(
     changes = await _forgotten(write, [memory], visible_to(write.caller, _EVERY))
     forgotten = next(after for _, after in changes if after and after.id == memory.id)
     return forgotten, [await write.record(Action.FORGOTTEN, changes)]
+
+
+async def forget_all(write: Transaction, filters: Filters) -> tuple[tuple[str, ...], list[Written]]:
+    """Forget all in the filters that the caller may see, so that each can still be restored.
+
+    Returns their ids; replaced memories among them, and what they replaced, go silently.
+    """
+    clause, every = visible_to(write.caller, filters), visible_to(write.caller, _EVERY)
+    changes: list[MemoryChange] = []
+    ids: list[str] = []
+    while doomed := await memories.matching(write.connection, clause, REMOVED_AT_ONCE):
+        ids += [memory.id for memory in doomed if memory.live]
+        changes += await _forgotten(write, doomed, every)
+    return tuple(ids), [await write.record(Action.FORGOTTEN, changes)] if changes else []
 
 
 async def restore(
@@ -166,13 +180,15 @@ async def _forgotten(
     """Forget memories and what they replaced, as far as the clause admits that."""
     sequences = [memory.sequence for memory in doomed]
     history = await supersession.predecessors(write, sequences, clause)
-    changes: list[MemoryChange] = []
-    for memory in (*doomed, *(one for one in history if one.kept)):
-        values = {"sequence": memory.sequence, "now_ms": write.now_ms}
-        await write.connection.execute(_FORGET, values)
-        await vectors.discard(write.connection, memory.sequence)
-        changes.append((memory, await memories.by_sequence(write.connection, memory.sequence)))
-    return changes
+    before = [*doomed, *(one for one in history if one.kept)]
+    going = memories.listed([memory.sequence for memory in before])
+    await write.connection.execute(_FORGET, going | {"now_ms": write.now_ms})
+    await vectors.discard(write.connection, *(memory.sequence for memory in before))
+    after = await memories.where(
+        write.connection, f"m.sequence IN {memories.LISTED}", going, len(before)
+    )
+    gone = {memory.sequence: memory for memory in after}
+    return [(memory, gone[memory.sequence]) for memory in before]
 
 
 async def _restored(write: Transaction, memory: Memory, status: Status) -> MemoryChange:

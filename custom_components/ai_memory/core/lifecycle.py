@@ -16,7 +16,7 @@ from .database import Database
 from .errors import InvalidInputError
 from .evidence import QUOTE_LIMIT_CHARACTERS
 from .memories import milliseconds, moment
-from .models import Caller, Filters, Memory, SearchResult, Stance, Tally, Version, Witnessed
+from .models import KEPT, Caller, Filters, Memory, SearchResult, Stance, Tally, Version, Witnessed
 from .receipts import Receipt, Result
 from .screen.gate import Gate
 from .text_input import check_id, clean_text
@@ -101,6 +101,18 @@ class Lifecycle:
             caller, partial(forgetting.forget, memory_id=memory_id, revision=revision)
         )
         return (forgotten.id,)
+
+    async def forget_all(
+        self, caller: Caller, memory_id: str | None, filters: Filters
+    ) -> tuple[str, ...]:
+        """Forget one memory, or all in cleaned filters, so that each can be restored for some days.
+
+        Returns their ids. Raises NotFoundError and StorageError.
+        """
+        if memory_id is not None:
+            return await self.forget(caller, memory_id)
+        kept = replace(filters, statuses=KEPT)
+        return await self._commits.run(caller, partial(forgetting.forget_all, filters=kept))
 
     async def restore(self, caller: Caller, memory_id: str, revision: int | None = None) -> Memory:
         """Bring a forgotten memory back.

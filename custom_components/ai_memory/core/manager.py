@@ -483,15 +483,23 @@ class MemoryManager:
         return await self.commits.run(caller, work)
 
     async def delete(
-        self, caller: Caller, memory_id: str | None, filters: Filters
+        self,
+        caller: Caller,
+        memory_id: str | None,
+        filters: Filters,
+        *,
+        restorable: bool = False,
     ) -> tuple[str, ...]:
         """Delete one memory by id, or all that match the filters, at once; returns their ids.
 
-        Raises InvalidInputError when neither is given, NotFoundError for an id and StorageError.
+        What is to stay ``restorable`` for days is only forgotten. Raises InvalidInputError when
+        neither is given, NotFoundError for an id and StorageError.
         """
         cleaned = cleaned_filters(caller, filters)
         if memory_id is None and cleaned.empty:
             raise InvalidInputError("filter_required")
+        if restorable:
+            return await self.lifecycle.forget_all(caller, memory_id, cleaned)
         everything = replace(cleaned, statuses=EVERY_STATUS)
         return await self.lifecycle.delete(caller, memory_id, everything, None)
 

@@ -119,9 +119,12 @@ async def store(
     return cursor.rowcount > 0
 
 
-async def discard(connection: aiosqlite.Connection, sequence: int) -> None:
-    """Drop the vector of a memory that changed its text or was forgotten."""
-    await connection.execute("DELETE FROM embeddings WHERE sequence = ?", (sequence,))
+async def discard(connection: aiosqlite.Connection, *sequences: int) -> None:
+    """Drop the vectors of memories that changed their text or were forgotten."""
+    listed = (json.dumps(sequences),)
+    await connection.execute(
+        "DELETE FROM embeddings WHERE sequence IN (SELECT value FROM json_each(?))", listed
+    )
 
 
 async def known(connection: aiosqlite.Connection, text: str, fingerprint: str) -> Vector | None:

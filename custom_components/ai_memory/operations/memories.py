@@ -125,7 +125,10 @@ async def _maintain(manager: MemoryManager, caller: Caller, values: Values) -> R
 
 async def _delete(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     memory_id = values.text("memory_id")
-    return delete_reply(await manager.delete(caller, memory_id, filters_of(values)))
+    restorable = bool(values.flag("restorable"))
+    return delete_reply(
+        await manager.delete(caller, memory_id, filters_of(values), restorable=restorable)
+    )
 
 
 OPERATIONS: Final = (
@@ -229,7 +232,18 @@ OPERATIONS: Final = (
         name="delete",
         title="Forget",
         description="Forget one by id, or a room, wing or scope.",
-        parameters=(MEMORY_ID, ROOM, WING, SCOPE),
+        parameters=(
+            MEMORY_ID,
+            ROOM,
+            WING,
+            SCOPE,
+            Parameter(
+                name="restorable",
+                kind=Kind.BOOLEAN,
+                default=False,
+                description="keep it for some days, so that it can be restored",
+            ),
+        ),
         access=Access.DELETE,
         handler=_delete,
         destructive=True,
