@@ -202,6 +202,31 @@ async def test_blank_and_unknown_arguments_of_small_models_do_no_harm(hass: Home
 
 
 @pytest.mark.usefixtures("loaded")
+async def test_a_list_tells_the_beginning_of_long_memories_and_a_search_all(
+    hass: HomeAssistant,
+) -> None:
+    instance = await _instance(hass)
+    long = "The plum jam recipe. " + "Stir and wait. " * 600
+    for content in (long.strip(), "A short one"):
+        await call(instance, "add_memory", content=content, scope="common")
+    listed, _ = await call(instance, "list_memories")
+    short, cut = listed["memories"]
+    assert (short["content"], "truncated" in short) == ("A short one", False)
+    assert cut["truncated"] is True
+    assert long.startswith(cut["content"])
+    assert 450 < len(cut["content"]) <= 500
+    found, _ = await call(instance, "search_memory", query="plum jam recipe")
+    assert (found["results"][0]["content"], "truncated" in found["results"][0]) == (
+        long.strip(),
+        False,
+    )
+    response: Any = await hass.services.async_call(
+        "ai_memory", "list_memories", {}, blocking=True, return_response=True
+    )
+    assert {memory["content"] for memory in response["memories"]} == {long.strip(), "A short one"}
+
+
+@pytest.mark.usefixtures("loaded")
 async def test_private_memories_are_of_agent_and_person(hass: HomeAssistant) -> None:
     async def seen(asking: llm.LLMContext) -> set[str]:
         return await contents(await _instance(hass, asking))

@@ -114,6 +114,13 @@ async def test_a_memory_is_stored_found_corrected_and_forgotten(agent: Agent) ->
         "The build needs Node 26."
     )
     assert (await agent.tool("list_memories"))["total"] == 1
+    whole = "The build needs Node 26. " + "And patience. " * 100
+    await agent.tool("update_memory", memory_id=memory_id, content=whole)
+    (listed,) = (await agent.tool("list_memories"))["memories"]
+    assert (listed["truncated"], len(listed["content"]) <= 500) == (True, True)
+    assert whole.startswith(listed["content"])
+    read = await agent.tool("get_memory", memory_id=memory_id)
+    assert read["memory"]["content"] == whole.strip()
     assert (await agent.tool("delete_memory", memory_id=memory_id))["memory_ids"] == [memory_id]
     assert (await agent.tool("list_memories"))["memories"] == []
 

@@ -43,6 +43,8 @@ TOOLS: Final = (
         operation_name="list",
         offered=("wing", "room", "scope", "limit"),
         narrowed={"limit": Narrowing(default=LIST_LIMIT_DEFAULT, maximum=LIST_LIMIT_MAXIMUM)},
+        # A full list of long memories would leave a model no room to think.
+        fixed={"excerpts": True},
     ),
     Publication(
         name="update_memory",
@@ -63,6 +65,7 @@ _TOLD_TO_MODELS: Final = frozenset(
     {
         "id",
         "content",
+        "truncated",
         "summary",
         "wing",
         "room",

@@ -96,6 +96,8 @@ HOME_TOOLS: Final = (
         operation_name="list",
         offered=("wing", "room", "scope", "limit"),
         narrowed={"limit": Narrowing(default=LIST_LIMIT_DEFAULT, maximum=LIST_LIMIT_MAXIMUM)},
+        # A full list of long memories would leave a model no room to think.
+        fixed={"excerpts": True},
     ),
     Publication(
         name="search_memory",

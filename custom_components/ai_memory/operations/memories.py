@@ -81,7 +81,10 @@ async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
 
 async def _list(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     limit = values.whole("limit") or LIST_LIMIT_DEFAULT
-    return await list_reply(await manager.latest(caller, filters_of(values), limit))
+    return await list_reply(
+        await manager.latest(caller, filters_of(values), limit),
+        excerpts=bool(values.flag("excerpts")),
+    )
 
 
 async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -166,7 +169,18 @@ OPERATIONS: Final = (
         name="list",
         title="List memories",
         description="List memories, latest first.",
-        parameters=(WING, ROOM, SCOPE, limited(LIST_LIMIT_DEFAULT, LIST_LIMIT_MAXIMUM)),
+        parameters=(
+            WING,
+            ROOM,
+            SCOPE,
+            limited(LIST_LIMIT_DEFAULT, LIST_LIMIT_MAXIMUM),
+            Parameter(
+                name="excerpts",
+                kind=Kind.BOOLEAN,
+                default=False,
+                description="only the beginning of long memories",
+            ),
+        ),
         access=Access.READ,
         handler=_list,
     ),

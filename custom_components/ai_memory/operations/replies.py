@@ -27,6 +27,7 @@ from ..core import (
 from ..core.steps import in_steps
 from ..core.transfer import ImportReport
 
+EXCERPT_CHARACTERS: Final = 500
 MOVES_TOLD: Final = 1_000
 CONFIDENCE_DIGITS: Final = 4
 
@@ -137,14 +138,29 @@ def update_reply(result: UpdateResult) -> Reply:
     return {"result": outcome, "memory": memory_reply(result.memory)}
 
 
-async def list_reply(result: ListResult) -> Reply:
-    """Return a page of memories and how many there are in all; a long one is made in steps."""
+async def list_reply(result: ListResult, *, excerpts: bool = False) -> Reply:
+    """Return a page of memories and how many there are in all; a long one is made in steps.
+
+    Of long contents only the beginning is told where ``excerpts`` are wanted.
+    """
     memories, total = list(result.memories), result.total
     del result
     listed: list[JsonValue] = [
-        memory_reply(memory) async for some in in_steps(memories) for memory in some
+        memory_reply(memory) | (excerpt_of(memory.content) if excerpts else {})
+        async for some in in_steps(memories)
+        for memory in some
     ]
     return {"memories": listed, "count": len(listed), "total": total}
+
+
+def excerpt_of(content: str) -> Reply:
+    """Return the beginning of a long content, cut at a word, and nothing for a short one."""
+    if len(content) <= EXCERPT_CHARACTERS:
+        return {}
+    end = max(content.rfind(space, 0, EXCERPT_CHARACTERS + 1) for space in " \n\t")
+    # Scripts without spaces, and addresses, are cut anywhere.
+    end = end if end > EXCERPT_CHARACTERS // 2 else EXCERPT_CHARACTERS
+    return {"content": content[:end].rstrip(), "truncated": True}
 
 
 def search_reply(result: SearchResult) -> Reply:
