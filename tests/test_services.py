@@ -192,6 +192,23 @@ async def test_unknown_and_missing_fields_are_refused(
         await _call(hass, service, **data)
 
 
+async def test_a_list_begins_with_what_was_updated_last(hass: HomeAssistant) -> None:
+    first, _ = [
+        (await _call(hass, "add_memory", text=text))["memory"]["id"] for text in ("One", "Two")
+    ]
+
+    async def listed() -> list[str]:
+        reply = await _call(hass, "list_memories")
+        return [memory["content"] for memory in reply["memories"]]
+
+    assert await listed() == ["Two", "One"]
+    await _call(hass, "update_memory", memory_id=first, summary="first")
+    assert await listed() == ["One", "Two"]
+    await _call(hass, "get_memory", memory_id=first)
+    await _call(hass, "search_memory", query="Two")
+    assert await listed() == ["One", "Two"]
+
+
 async def test_a_limit_of_before_is_taken(hass: HomeAssistant) -> None:
     for number in range(101):
         await _call(hass, "add_memory", text=f"Apple tree {number} stands in the orchard")
