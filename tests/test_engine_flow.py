@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from http import HTTPStatus
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -301,6 +302,21 @@ async def test_a_server_without_a_list_is_told_the_model_by_name(
         server.url,
     )
     assert "api_key" not in created["data"]
+
+
+async def test_a_model_that_the_server_refuses_is_asked_for_again(
+    hass: HomeAssistant, openai: ScriptedServer
+) -> None:
+    refusal = {"error": {"message": "The model does not exist", "code": "model_not_found"}}
+    answers = openai.answers["/v1/embeddings"]
+    openai.answer("/v1/embeddings", refusal, HTTPStatus.NOT_FOUND)
+    connection = await _begin(hass, "openai_compatible")
+    model = await _answer(hass, connection, remote_url=openai.url, api_key=KEY)
+    refused = await _answer(hass, model, model_name="nope")
+    assert _ok(refused, "model", "model_unknown")
+    openai.answers["/v1/embeddings"] = answers
+    created = await _answer(hass, refused, model_name="e5")
+    assert created["data"]["model_name"] == "e5"
 
 
 async def test_a_refused_key_is_asked_for_again(

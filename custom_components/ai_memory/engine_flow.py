@@ -162,12 +162,12 @@ class EngineSteps(ConfigEntryBaseFlow, ABC):
         if self._engine == OLLAMA:
             if self._models is not None and short_name(model) not in self._models:
                 return await self.async_step_pull()
-        elif await self._try_out(self._chosen) == "invalid_auth":
-            # Some servers show their list to everybody.
-            return self._show_connection(
-                {CONF_REMOTE_URL: self._chosen[CONF_REMOTE_URL]}, "invalid_auth"
-            )
-        return self._finish()
+            return self._finish()
+        # Some servers show their list to everybody.
+        wrong = await self._try_out(self._chosen)
+        if wrong == "invalid_auth":
+            return self._show_connection({CONF_REMOTE_URL: self._chosen[CONF_REMOTE_URL]}, wrong)
+        return self._show_model(wrong) if wrong == "model_unknown" else self._finish()
 
     async def async_step_pull(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Let the server download the model, and show how far it is."""
@@ -338,6 +338,8 @@ def _connection_error(error: EngineError) -> str | None:
     """Return what is wrong with the connection; None where somebody answers and lets us in."""
     if error.reason == EngineReason.UNAUTHORIZED:
         return "invalid_auth"
+    if error.reason == EngineReason.MODEL_MISSING:
+        return "model_unknown"
     nobody_answered = isinstance(error, EngineUnavailableError) and error.status is None
     return "cannot_connect" if nobody_answered else None
 

@@ -20,6 +20,8 @@ USUAL_PROBE_PAUSE_SECONDS: Final = 60.0
 FIRST_PROBE_PAUSE_SECONDS: Final = 30.0
 LONGEST_PROBE_PAUSE_SECONDS: Final = 300.0
 QUERIES_REMEMBERED: Final = 256
+TRIAL_TEXT: Final = "home"
+"""Asked of a server that refused texts, so that it does not get them again and again in vain."""
 TIMEOUT_REASON: Final = "timeout"
 BAD_RESPONSE: Final = "bad_response"
 
@@ -38,6 +40,8 @@ class Encoder:
         self._usable = asyncio.Event()
         self._closed_for: str | None = None
         self._retry_after_seconds = 0.0
+        self._refusals = 0
+        """Of texts, one after the other."""
         self._to_probe = asyncio.Event()
         self._queries: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._listeners: list[StateListener] = []
@@ -85,8 +89,9 @@ class Encoder:
             self._open_circuit(TIMEOUT_REASON)
             return None
         except EngineError as err:
-            self._fail(err)
+            self._refused(err)
             return None
+        self._refusals = 0
         return vector if vector.any() else None
 
     async def documents(self, texts: Sequence[str]) -> FloatMatrix:
@@ -96,11 +101,13 @@ class Encoder:
         """
         try:
             with _unexpected_too():
-                return await self.engine.embed(texts, TextKind.DOCUMENT)
+                made = await self.engine.embed(texts, TextKind.DOCUMENT)
         except EngineError as err:
             if err.reason != BAD_RESPONSE:
-                self._fail(err)
+                self._refused(err)
             raise
+        self._refusals = 0
+        return made
 
     def distrust(self, error: EngineError) -> None:
         """Open the circuit for a while, although a probe may find nothing wrong."""
@@ -127,6 +134,9 @@ class Encoder:
         try:
             with _unexpected_too():
                 await self.engine.probe()
+                if self._refusals:
+                    # Many servers show their models to everybody, whatever they do with texts.
+                    await self.engine.embed([TRIAL_TEXT], TextKind.QUERY)
         except EngineError as err:
             self._fail(err)
             return False
@@ -147,6 +157,15 @@ class Encoder:
             return
         self._retry_after_seconds = error.retry_after_seconds or 0.0
         self._open_circuit(error.reason)
+
+    def _refused(self, error: EngineError) -> None:
+        """Open the circuit, the longer the more often in a row texts were refused."""
+        self._fail(error)
+        self._refusals += 1
+        if self._refusals > 1:
+            pause = FIRST_PROBE_PAUSE_SECONDS * 2.0 ** min(self._refusals - 2, 10)
+            pause = min(pause, LONGEST_PROBE_PAUSE_SECONDS)
+            self._retry_after_seconds = max(pause, self._retry_after_seconds)
 
     def _open_circuit(self, reason: str) -> None:
         changed = self._closed_for != reason
