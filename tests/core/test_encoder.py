@@ -65,7 +65,7 @@ async def test_refused_texts_are_sent_less_and_less_often(
         await manager.add(anna, new)
         await asyncio.sleep(8 * PAUSE)
         # At once and after pauses of one, two and four, whatever a probe says meanwhile.
-        assert 1 <= len(engine.asked) <= 8
+        assert 1 <= len(engine.asked) <= 14
         if not most_characters:
             # The text itself was sent once; it is not said that all is well in between.
             assert sum(size > len(encoder.TRIAL_TEXT) for size in engine.asked) == 1
@@ -75,7 +75,7 @@ async def test_refused_texts_are_sent_less_and_less_often(
         found = await manager.search(anna, Filters(), "spare key", 5)
         assert [hit.memory.content for hit in found.hits] == [new.content]
         engine.most_characters = 1_000
-        async with asyncio.timeout(30 * PAUSE):
+        async with asyncio.timeout(100 * PAUSE):
             await manager.wait_for_vectors()
         assert (manager.vector_count, manager.encoder.failure) == (1, None)
         engine.asked.clear()
