@@ -248,6 +248,12 @@ async def test_the_archive_answers_where_the_others_do_not(
     assert await found("ladder") == ["The new ladder is in the shed"]
     assert await found("ladder", Filters(layer=Layer.ARCHIVE)) == ["The old ladder is in the attic"]
     assert await found("ladder", Filters(layer=Layer.CRITICAL)) == []
+    # What shares hardly a word with the question does not keep the archive from answering it.
+    await _add(memory, anna, "The Volvo was sold to Ben", Layer.ARCHIVE)
+    await _add(memory, anna, "Ben was here", Layer.STANDARD)
+    answers = await found("When was the Volvo sold?")
+    assert answers[0] == "The Volvo was sold to Ben"
+    assert "The old ladder is in the attic" not in answers
 
 
 @pytest.mark.parametrize("count", [450])

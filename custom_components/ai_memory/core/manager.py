@@ -69,7 +69,7 @@ from .recall import recall
 from .room_detection import load_vocabulary
 from .screen import HOME, Strictness
 from .screen.gate import Gate
-from .search import MemorySearch
+from .search import ANSWERED_COVERAGE, MemorySearch, with_archive
 from .standing_context import Profile, StandingContext, stored
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
@@ -425,8 +425,9 @@ class MemoryManager:
             cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
-        if not result.hits and cleaned.layer is None and self.counts().layers[Layer.ARCHIVE]:
-            result = await self._search.find(caller, cleaned, wanted, limit, min_score)
+        if cleaned.layer is None and result.coverage < ANSWERED_COVERAGE and self._has_archive:
+            every = await self._search.find(caller, cleaned, wanted, limit, min_score)
+            result = with_archive(result, every, limit)
         result = await with_neighbours(
             self._database, self._search, caller, near, wanted, limit, min_score, result
         )
@@ -435,6 +436,10 @@ class MemoryManager:
             self._usage_noted.set()
         result = await self._as_seen_by(caller, result)
         return await self.lifecycle.with_earlier(caller, result) if earlier else result
+
+    @property
+    def _has_archive(self) -> bool:
+        return self.counts().layers[Layer.ARCHIVE] > 0
 
     async def _as_seen_by(self, caller: Caller, result: SearchResult) -> SearchResult:
         """Return hits without the ids of memories that the caller may not see."""

@@ -392,10 +392,14 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid."""
+    """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid.
+
+    ``coverage`` is the share of the query's words, by their weight, that one of them holds at most.
+    """
 
     hits: tuple[SearchHit, ...]
     ranking: str
+    coverage: float = 0.0
 
 
 class Action(StrEnum):

@@ -9,8 +9,9 @@ meanwhile.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import takewhile
 import sqlite3
 from typing import Final
 
@@ -20,7 +21,7 @@ from .encoder import Encoder
 from .fulltext import asks_for_something
 from .fusion import NOTHING_STANDS_OUT, Background, Candidate, fused
 from .memories import milliseconds
-from .models import Caller, Filters, MatchType, SearchHit, SearchResult
+from .models import Caller, Filters, Layer, MatchType, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
 from .query_time import Period, spoken_period
 from .screen.gate import Gate
@@ -35,6 +36,8 @@ ONE_STEP_ROWS: Final = 2_000
 """With more vectors one step would take so long that a busy system takes the processor from it."""
 SEARCHES_AT_ONCE: Final = 4
 """More at once would be no faster, and all of them ready at once would hold the event loop."""
+ANSWERED_COVERAGE: Final = 0.5
+"""Where nothing holds that much of a query's words, it may be the archive that answers it."""
 CANDIDATES_A_WAY: Final = 20
 """How many the words and the vectors each bring up, or as many as are asked for."""
 
@@ -185,7 +188,8 @@ class _Inquiry:
         )[: self.limit]
         found = memories_of(connection, self.clause, [one.sequence for one in ranked])
         hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
-        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits))
+        coverage = max((one.coverage for one in ranked), default=0.0)
+        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits), coverage=coverage)
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
         """Return the similarity of what words alone have found."""
@@ -225,6 +229,16 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
 
 def _span(period: Period) -> tuple[int, int]:
     return milliseconds(period.start), milliseconds(period.end)
+
+
+def with_archive(near: SearchResult, every: SearchResult, limit: int) -> SearchResult:
+    """Return what was found outside the archive, after what the archive alone answers better."""
+    archived = [hit for hit in every.hits if hit.memory.layer is Layer.ARCHIVE]
+    if near.hits:
+        before = takewhile(lambda hit: hit.memory.layer is Layer.ARCHIVE, every.hits)
+        archived = list(before)
+    hits = (*archived, *near.hits)[:limit]
+    return replace(near, hits=hits, ranking=ranking_of(hits))
 
 
 def ranking_of(hits: Sequence[SearchHit]) -> str:
