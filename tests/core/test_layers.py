@@ -127,6 +127,20 @@ async def test_records_of_the_workshop_stay_where_they_are(tmp_path: Path) -> No
     await memory.close()
 
 
+async def test_uses_put_no_secret_into_a_prompt(tmp_path: Path, anna: Caller) -> None:
+    memory = await _open(tmp_path / "memory.db", _Clock(), LayerRules(promotion_uses=1))
+    plain = await _add(memory, anna, "The bins are emptied on Mondays", Layer.STANDARD)
+    await _add(memory, anna, "The garage code is 1234", Layer.STANDARD)
+    hidden = NewMemory(content="The diary lies under the bed", wing="personal", room="secrets")
+    await memory.add(anna, hidden)
+    for one in (await memory.latest(anna, Filters(), 10)).memories:
+        await memory.get(anna, one.id)
+    expected = [(plain, Layer.CRITICAL, "used_often")]
+    assert await _moved(memory, dry_run=True) == expected
+    assert await _moved(memory) == expected
+    await memory.close()
+
+
 async def test_what_is_pinned_stays(tmp_path: Path, anna: Caller) -> None:
     clock = _Clock()
     memory = await _open(tmp_path / "memory.db", clock, LayerRules(1, 1))

@@ -13,11 +13,14 @@ import aiosqlite
 
 from . import memories
 from .models import Layer, Memory
+from .screen import Strictness, screen
 from .transaction import MemoryChange
 from .visibility import SqlValue
 
 DEFAULT_PROMOTION_USES: Final = 10
 DEFAULT_ARCHIVE_DAYS: Final = 90
+SECRETS: Final = "secrets"
+"""The room of what nobody else should read."""
 MOVED_AT_ONCE: Final = 200
 """Memories of one transaction: others write and the event loop runs between two of them."""
 
@@ -79,6 +82,19 @@ async def due(
     """Return the next memories that should move, in order of sequence from ``after`` on."""
     parameters = _parameters(rules, now_ms, after)
     return _moves(await memories.where(connection, _DUE, parameters, MOVED_AT_ONCE))
+
+
+def movable(moves: Sequence[LayerMove]) -> list[LayerMove]:
+    """Return the moves without those that would put a code or a key into a prompt; blocking.
+
+    A person may, but no count of uses: what stands in a prompt goes to whoever runs the model.
+    """
+    return [one for one in moves if one.to is not Layer.CRITICAL or not _secret(one.memory)]
+
+
+def _secret(memory: Memory) -> bool:
+    texts = (memory.content, memory.summary)
+    return memory.room == SECRETS or any(screen("", text, Strictness.STRICT) for text in texts)
 
 
 async def move(

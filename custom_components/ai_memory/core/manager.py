@@ -515,13 +515,14 @@ class MemoryManager:
         """
         await self._usage.flush()
         moves: list[LayerMove] = []
-        after = 0
+        loop, after = asyncio.get_running_loop(), 0
         while True:
             async with self._database.reading() as connection:
                 batch = await layers.due(connection, self._layer_rules, self._now_ms(), after)
             if not batch:
                 break
             after = batch[-1].memory.sequence
+            batch = await loop.run_in_executor(None, layers.movable, batch)
             moves += batch if dry_run else await self._move(batch)
         if not dry_run:
             await self.lifecycle.purge()
