@@ -217,7 +217,7 @@ async def _asking_about_itself(call: ServiceCall, caller: Caller) -> Caller:
 
 async def _transferring(call: ServiceCall, caller: Caller) -> Caller:
     if caller.user is None:
-        return replace(caller, access=HOME_ACCESS | {Access.EXPORT})
+        return replace(caller, access=HOME_ACCESS | {Access.EXPORT}, automation=True)
     if not await _is_administrator(call):
         return caller
     whole = HOME_ACCESS | {Access.EXPORT, Access.ADMIN}

@@ -43,6 +43,7 @@ from tests.conftest import Opener, SteppingClock
 
 DATA: Final = Path(__file__).parent.parent / "data" / "transfer"
 HOME: Final = Caller(source="service")
+AUTOMATION: Final = replace(HOME, automation=True)
 TOKEN: Final = "ghp_" + "a1B2" * 9
 BEN: Final = Caller(source="assist", agent="conversation.home", user="ben")
 ADMIN: Final = Caller(
@@ -345,9 +346,10 @@ async def test_what_belongs_to_a_memory_is_told_without_what_is_others(
     whole = await _export(memory, ADMIN, all_owners=True)
     other = await open_memory(name="other.db")
     await _import(other, BEN, whole)
-    earlier, witnessed, _ = await _belonging(other)
+    earlier, witnessed, anchors = await _belonging(other)
     assert [row[5:7] for row in earlier] == [("conversation.home", "ben")]
-    assert [row[6:] for row in witnessed] == [(None, None)]
+    assert witnessed == []
+    assert [row[1:] for row in anchors] == [("entity:switch.oven", "unchecked", None, None)]
 
 
 async def test_markdown_is_by_wing_and_room_and_dated(
@@ -420,21 +422,103 @@ async def test_a_later_revision_updates_and_an_earlier_one_does_not(
     memory, other = await open_memory(), await open_memory(name="other.db")
     added = (await memory.add(HOME, NewMemory(content="The bins go out on Monday"))).memory
     first = await _export(memory, HOME)
-    await _import(other, HOME, first)
+    await _import(other, AUTOMATION, first)
     await other.wait_for_vectors()
     clock.advance(days=1)
     changes = MemoryChanges(content="The bins go out on Friday", room="maintenance")
     await memory.update(HOME, added.id, changes)
     second = await _export(memory, HOME)
-    assert _told(await _import(other, HOME, second, dry_run=True)) == {"read": 1, "updated": 1}
-    assert _told(await _import(other, HOME, second)) == {"read": 1, "updated": 1}
+    for dry_run in (True, False):
+        refused = await _import(other, HOME, second, dry_run=dry_run)
+        assert _told(refused) == {"read": 1, "skipped": 1}
+        assert [one.reason.value for one in refused.skipped_lines] == ["renewal_needs_admin"]
+    assert await _stored(other) != await _stored(memory)
+    tried = await _import(other, AUTOMATION, second, dry_run=True)
+    assert _told(tried) == {"read": 1, "updated": 1}
+    assert _told(await _import(other, AUTOMATION, second)) == {"read": 1, "updated": 1}
     assert await _stored(other) == await _stored(memory)
+    assert await _belonging(other) == await _belonging(memory)
+    assert [row[2] for row in (await _belonging(other))[0]] == ["The bins go out on Monday"]
     await other.wait_for_vectors()
     found = await other.search(HOME, Filters(), "Friday", 5)
     assert [hit.memory.id for hit in found.hits] == [added.id]
     assert not (await other.search(HOME, Filters(), "Monday", 5, 0.99)).hits
     for text in (first, second):
         assert _told(await _import(other, HOME, text)) == {"read": 1, "known": 1}
+
+
+async def test_a_text_that_an_import_replaces_stays_as_history(memory: MemoryManager) -> None:
+    added = (await memory.add(HOME, NewMemory(content="The hedge is blue"))).memory
+    (row,) = _rows(await _export(memory, HOME))
+    row |= {"content": "The hedge is red", "revision": 7}
+    report = await _import(memory, ADMIN, json.dumps(row), format=TransferFormat.AI_MEMORY)
+    assert _told(report) == {"read": 1, "updated": 1}
+    told = await memory.lifecycle.history(HOME, added.id, 9)
+    assert [version.content for version in told] == ["The hedge is red", "The hedge is blue"]
+    # What has a text too many of its past loses the oldest.
+    row |= {"content": "The hedge is green", "revision": 8}
+    past = {"summary": "", "scope": "common", "written": "2026-01-01T00:00:00.000+00:00"}
+    row["earlier"] = [
+        past
+        | {
+            "revision": number,
+            "content": f"Old {number}",
+            "replaced": f"2026-01-02T00:{number:02}:00.000+00:00",
+        }
+        for number in range(60)
+    ]
+    await _import(memory, ADMIN, json.dumps(row), format=TransferFormat.AI_MEMORY)
+    earlier = (await _belonging(memory))[0]
+    assert [line[2] for line in earlier if not line[2].startswith("Old")] == [
+        "The hedge is blue",
+        "The hedge is red",
+    ]
+    assert len(earlier) == 50
+    assert {f"Old {number}" for number in range(12, 60)} < {line[2] for line in earlier}
+
+
+async def test_who_is_no_administrator_poses_as_nobody_and_proves_nothing(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory = await open_memory()
+    ids = await _furnish(memory, anna, clock)
+    text = await _export(memory, ADMIN)
+    client = Caller(source="mcp:mallory", reach=Reach(workshop=True))
+    other = await open_memory(name="other.db")
+    assert _told(await _import(other, client, text)) == {"read": 4, "added": 4}
+    for memory_id in (ids["3"], ids["5"]):
+        came = await other.get(client, memory_id)
+        assert (came.source, came.evidence, came.access_count) == ("mcp:mallory", 1.0, 0)
+    assert (await _belonging(other))[1] == []
+    whole = await open_memory(name="whole.db")
+    await _import(whole, replace(client, automation=True), text)
+    came = await whole.get(client, ids["3"])
+    assert (came.source, came.evidence, came.access_count > 0) == ("service", 1.25, True)
+    # A file of another memory names no writer of ours either.
+    line = json.dumps({"content": "The gate is green", "source": "mcp:anna"})
+    await _import(other, client, line)
+    await _import(other, client, "Use spaces", defaults=Defaults(wing="github/owner/repo"))
+    sources = {
+        one.content: one.source for one in (await other.latest(client, Filters(), 9)).memories
+    }
+    assert (sources["The gate is green"], sources["Use spaces"]) == ("mcp:mallory", "mcp:mallory")
+
+
+async def test_a_revision_that_no_client_could_name_is_refused(memory: MemoryManager) -> None:
+    await memory.add(HOME, NewMemory(content="A fact"))
+    (row,) = _rows(await _export(memory, HOME))
+    for revision, reason in (
+        (2**53, "revision_too_high"),
+        (10**400, "revision_too_high"),
+        (2**31 + 1, "revision_too_high"),
+        (-1, "invalid_value"),
+        ("2", "invalid_value"),
+    ):
+        line = json.dumps(row | {"revision": revision})
+        report = await _import(memory, ADMIN, line, format=TransferFormat.AI_MEMORY)
+        assert [(one.line, one.reason.value) for one in report.skipped_lines] == [(1, reason)]
+    (row,) = _rows(await _export(memory, HOME))
+    assert row["revision"] == 1
 
 
 async def test_nothing_makes_room_for_an_import(open_memory: Opener, anna: Caller) -> None:
@@ -528,7 +612,7 @@ async def test_times_of_others_are_kept_but_never_in_the_future(
         ({"owner_user": TOKEN}, "screened"),
         ({"wing": f"local/{TOKEN}"}, "screened"),
         ({"room": TOKEN}, "screened"),
-        ({"revision": 2**31 + 1}, "invalid_value"),
+        ({"revision": 2**31 + 1}, "revision_too_high"),
         ({"witnessed": [{}] * 1_001}, "invalid_value"),
     ],
 )
@@ -690,18 +774,24 @@ async def test_a_forged_revision_loses_nothing_that_is_known_here(memory: Memory
     forged = [FORGED | {"source": "mcp:one"}] * 3
     row |= {"content": "The cache lives forever", "revision": 9, "evidence": 1.0}
     row |= {"source": "mcp:boss", "witnessed": forged, "updated": "2999-01-01T00:00:00+00:00"}
-    assert _told(await _import(memory, OTHER, _file(row))) == {"read": 1, "updated": 1}
+    assert _told(await _import(memory, OTHER, _file(row))) == {"read": 1, "skipped": 1}
     after = await memory.get(CLIENT, known.id)
-    assert (after.content, after.revision, after.source) == (row["content"], 9, "mcp:one")
-    assert after.updated <= known.updated + timedelta(seconds=1)
+    assert (after.content, after.revision, after.source) == (new.content, 2, "mcp:one")
     assert after.effective_confidence == known.confidence / 2
     tallies = await memory.lifecycle.tallies([after])
     assert tallies == {after.sequence: Tally(0, 1)}
+    # An administrator is believed; still the text that was here stays as history.
+    row["witnessed"] = []
+    assert _told(await _import(memory, ADMIN, _file(row))) == {"read": 1, "updated": 1}
+    after = await memory.get(CLIENT, known.id)
+    assert (after.content, after.revision, after.source) == (row["content"], 9, "mcp:one")
+    assert after.updated <= known.updated + timedelta(seconds=1)
     history = await memory.lifecycle.history(CLIENT, known.id, 9)
     assert [one.content for one in history] == [row["content"], new.content]
     # And nothing is retired without what replaced it.
     row |= {"revision": 10, "status": "superseded", "superseded_by": "X1"}
-    assert _told(await _import(memory, OTHER, _file(row))) == {"read": 1, "known": 1}
+    for caller in (OTHER, ADMIN):
+        assert _told(await _import(memory, caller, _file(row))) == {"read": 1, "known": 1}
     assert (await memory.get(CLIENT, known.id)).live
 
 
@@ -717,7 +807,8 @@ async def test_a_client_signs_what_it_imports_and_an_administrator_brings_in_the
         assert _told(await _import(memory, caller, _file(row))) == {"read": 1, "added": 1}
         assert (await memory.get(OTHER, row["id"])).source == source
         evidence = (await _belonging(memory))[1]
-        assert {one[5] for one in evidence if one[0] == row["id"]} == {source}
+        witnesses = {one[5] for one in evidence if one[0] == row["id"]}
+        assert witnesses == ({source} if caller == admin else set())
     plain = json.dumps({"content": "Ship on Mondays", "source": "mcp:boss"})
     await _import(memory, OTHER, plain, defaults=Defaults(wing="local/y", room="fact"))
     (found,) = (await memory.latest(OTHER, Filters(wing="local/y"), 9)).memories
@@ -729,10 +820,10 @@ async def test_a_later_revision_that_was_replaced_is_linked(
 ) -> None:
     memory, other = await open_memory(), await open_memory(name="other.db")
     old = (await memory.add(HOME, NewMemory(content="The bins go out on Monday"))).memory
-    await _import(other, HOME, await _export(memory, HOME))
+    await _import(other, AUTOMATION, await _export(memory, HOME))
     clock.advance(days=1)
     new = NewMemory(content="The bins go out on Friday", supersedes=old.id)
     await memory.add(HOME, new)
-    report = await _import(other, HOME, await _export(memory, HOME))
+    report = await _import(other, AUTOMATION, await _export(memory, HOME))
     assert _told(report) == {"read": 2, "updated": 1, "added": 1}
     assert await _stored(other) == await _stored(memory)

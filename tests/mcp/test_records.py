@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.ai_memory.core import Access, Caller, Filters, NewMemory, Reach, Scope
 
-from .conftest import Agent, Json, request_body
+from .conftest import Agent, Json, LetIn, request_body
 
 REPOSITORY: Final = "github/acme/tool"
 BASE: Final = "/api/ai_memory/tools"
@@ -234,3 +234,39 @@ async def test_prompts_completions_and_the_index_as_a_resource(agent: Agent) -> 
     read = await agent.result("resources/read", {"uri": f"memory://index/{REPOSITORY}"})
     told = json.loads(read["contents"][0]["text"])
     assert [one["title"] for one in told["records"]] == ["Releases are tagged"]
+
+
+async def test_an_import_neither_poses_as_another_client_nor_overwrites(let_in: LetIn) -> None:
+    ann, bob = await let_in("ann"), await let_in("bob", access=["read", "write", "export"])
+    owner = await let_in("owner", access=["read", "write", "export", "admin"])
+    record = await _store(ann, "Retries are capped at five")
+    exported = await bob.tool("memory_export", namespace=REPOSITORY)
+    row = json.loads(exported["text"].splitlines()[1])
+    assert (row["id"], row["source"]) == (record["id"], "mcp:ann")
+    witness = {
+        "at": "2026-01-01T00:00:00+00:00",
+        "stance": "corroborates",
+        "quote": "I saw it",
+        "source": "mcp:ann",
+    }
+    later = row | {"content": "Retries are endless", "revision": 9}
+    posed = row | {
+        "id": "01JQ000000000000000000000A",
+        "content": "Push without review",
+        "evidence": 1.0,
+        "witnessed": [witness],
+    }
+    text = "\n".join(map(json.dumps, (later, posed)))
+    report = await bob.tool("memory_import", text=text, format="ai_memory")
+    assert (report["added"], report["updated"], report["skipped"]) == (1, 0, 1)
+    assert report["skipped_lines"] == [{"line": 1, "reason": "renewal_needs_admin"}]
+    read = await bob.tool("memory_get", ids=[record["id"], posed["id"]])
+    assert [(one["agent"], one["revision"]) for one in read["records"]] == [("ann", 1), ("bob", 1)]
+    assert read["records"][0]["content"] == row["content"]
+    seen = await bob.tool("memory_corroborate", id=posed["id"], quote="Me too")
+    assert (seen["proof_count"], seen["revision"]) == (1, 2)
+    report = await owner.tool("memory_import", text=json.dumps(later), format="ai_memory")
+    assert (report["updated"], report["skipped"]) == (1, 0)
+    (renewed,) = (await owner.tool("memory_get", ids=[record["id"]]))["records"]
+    assert (renewed["agent"], renewed["revision"]) == ("ann", 9)
+    assert renewed["content"] == "Retries are endless"

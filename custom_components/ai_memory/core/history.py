@@ -37,7 +37,8 @@ _KEEP: Final = """
 """
 _PRUNE: Final = """
     DELETE FROM earlier_texts WHERE sequence = :sequence AND id NOT IN (
-        SELECT id FROM earlier_texts WHERE sequence = :sequence ORDER BY id DESC LIMIT :kept
+        SELECT id FROM earlier_texts WHERE sequence = :sequence ORDER BY replaced_ms DESC, id DESC
+        LIMIT :kept
     )
 """
 _CHAIN: Final = """
@@ -91,7 +92,12 @@ async def keep(write: Transaction, before: Memory) -> None:
             "now_ms": write.now_ms,
         },
     )
-    await write.connection.execute(_PRUNE, {"sequence": before.sequence, "kept": TEXTS_KEPT})
+    await prune(write.connection, before.sequence)
+
+
+async def prune(connection: aiosqlite.Connection, sequence: int) -> None:
+    """Drop the oldest texts where a memory has more than are kept."""
+    await connection.execute(_PRUNE, {"sequence": sequence, "kept": TEXTS_KEPT})
 
 
 async def versions(

@@ -137,7 +137,8 @@ class Caller:
     ``agent`` is the most specific identity of the agent and becomes the owner of what it stores in
     private; ``provider`` is the integration behind it, whose older rows the agent may read too.
     ``user`` is None where nobody is known, as behind a voice satellite. ``reach`` bounds what is
-    seen and written; ``default_wing`` takes what is stored without naming a place.
+    seen and written; ``default_wing`` takes what is stored without naming a place. ``automation``
+    says that the home itself asks, by what its owner set up.
     """
 
     source: str
@@ -148,6 +149,7 @@ class Caller:
     access: frozenset[Access] = field(default=HOME_ACCESS)
     reach: Reach = HOME_REACH
     default_wing: str | None = None
+    automation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

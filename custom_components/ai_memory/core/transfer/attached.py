@@ -168,20 +168,17 @@ def owned(attached: Attached, agent: str | None, user: str | None) -> Attached:
     return earlier, _unnamed(attached[1]), attached[2]
 
 
-def witnessed_by(attached: Attached, source: str) -> Attached:
-    """Return the lists as they are where one and the same tells of every witness."""
-    at = EVIDENCE.position("source")
-    return (
-        attached[0],
-        tuple((*row[:at], source, *row[at + 1 :]) for row in attached[1]),
-        attached[2],
-    )
-
-
 def tells(earlier: Sequence[Row], content: str) -> bool:
     """Return whether a text is among earlier ones."""
     at = EARLIER.position("content")
     return any(row[at] == content for row in earlier)
+
+
+def unproved(attached: Attached) -> Attached:
+    """Return the lists without what a caller cannot know: no witnesses, and anchors unchecked."""
+    end = ANCHORS.position("state")
+    unchecked = tuple((*row[:end], _STATES[0], None, None) for row in attached[2])
+    return attached[0], (), unchecked
 
 
 def texts(attached: Attached) -> list[str]:

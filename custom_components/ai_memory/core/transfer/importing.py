@@ -27,13 +27,14 @@ from .preparing import (
     Owner,
     Prepared,
     attached_of,
+    believed,
     in_the_same_hands,
     owner_of,
     prepare,
     source_of,
 )
 from .reading import read
-from .renewing import evidence_here, renew
+from .renewing import renew
 from .values import ImportedMemory, Skipped, SkipReason, TransferFormat
 
 BATCH_MEMORIES: Final = 25
@@ -226,6 +227,9 @@ class Importer:
                 connection, self._caller, one, place.scope, place.owner, place.room_id
             )
             newer = other is None or other.sequence == existing.sequence
+        if newer and not believed(self._caller):
+            self._skip(Skipped(one.told.line, SkipReason.NOT_RENEWED))
+            return False
         self._updated += newer
         self._known += not newer
         return newer
@@ -264,11 +268,8 @@ class Importer:
         self._note_chain(one.told, existing.sequence)
         values = await self._values(connection, one, place, write.now_ms)
         stamp = repository.stamped(one.told, write.now_ms)
-        earlier, witnessed, anchors = attached_of(one, place.owner, self._caller)
-        if not self._all_owners:
-            # Only an administrator brings in what others witnessed.
-            witnessed, stamp["evidence"] = (), await evidence_here(connection, existing, stamp)
-        return await renew(write, existing, values, stamp, (earlier, witnessed, anchors))
+        belonging = attached_of(one, place.owner, self._caller)
+        return await renew(write, existing, values, stamp, belonging)
 
     def _note_chain(self, told: ImportedMemory, sequence: int) -> None:
         """Remember where a memory is stored and what replaced it, to be linked in the end."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 import json
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Final
 
 from ..models import DEFAULT_TYPE, MEMORY_TYPES, Layer, Memory, Scope, Status
@@ -106,6 +106,8 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
     if not isinstance(row.get("content"), str) or not isinstance(row.get("id"), str):
         return Skipped(line, SkipReason.NOT_A_MEMORY)
     try:
+        if _number(row, "revision", 1, inf) > REVISION_LIMIT:
+            return Skipped(line, SkipReason.REVISION)
         status = _status(row)
         # What still holds was replaced by nothing, or it would go with what it says replaced it.
         history = row if status is Status.SUPERSEDED else dict[str, Any]()
@@ -125,7 +127,7 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
             status=status,
             confidence=_share(row, "confidence"),
             evidence=_evidence(row),
-            revision=_revision(row),
+            revision=max(_number(row, "revision", 1), 1),
             language=_text(row, "language"),
             source=_text(row, "source"),
             created=_moment(row, "created"),
@@ -180,18 +182,11 @@ def _text(row: Mapping[str, object], name: str) -> str | None:
     return value
 
 
-def _number(row: Mapping[str, object], name: str, missing: int) -> int:
+def _number(row: Mapping[str, object], name: str, missing: int, limit: float = _COUNT_LIMIT) -> int:
     value = row.get(name, missing)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _COUNT_LIMIT:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
         raise ValueError
     return value
-
-
-def _revision(row: Mapping[str, object]) -> int:
-    revision = _number(row, "revision", 1)
-    if revision > REVISION_LIMIT:
-        raise ValueError
-    return max(revision, 1)
 
 
 def _share(row: Mapping[str, object], name: str) -> float:

@@ -4,7 +4,7 @@
 time. The same limits hold as for what a caller sends, and nobody imports where they may not write.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .. import palace
@@ -23,7 +23,7 @@ from ..text_input import (
     wing_name,
 )
 from . import attached
-from .values import ImportedMemory, Skipped, SkipReason
+from .values import ImportedMemory, Skipped, SkipReason, Usage
 
 _OWNER_LIMIT_CHARACTERS: Final = 255
 
@@ -75,13 +75,21 @@ def prepare(
     ``home`` is how strictly wings of the home are screened; those of the workshop always are.
     """
     try:
-        prepared = _prepared(told, caller, defaults)
+        prepared = _prepared(told if believed(caller) else _unproved(told), caller, defaults)
     except AiMemoryError as err:
         known = err.key in set(SkipReason)
         return Skipped(told.line, SkipReason(err.key) if known else SkipReason.INVALID_VALUE)
     if isinstance(prepared, Prepared) and _holds_a_secret(prepared, home):
         return Skipped(told.line, SkipReason.SCREENED)
     return prepared
+
+
+def believed(caller: Caller) -> bool:
+    """Return whether a file is believed what it says of the past: who wrote, and who witnessed.
+
+    For everybody else a memory that comes in is one that the caller writes.
+    """
+    return caller.automation or Access.ADMIN in caller.access
 
 
 def owner_of(told: ImportedMemory, scope: Scope, caller: Caller) -> Owner | None:
@@ -103,18 +111,19 @@ def attached_of(one: Prepared, owner: Owner, caller: Caller) -> attached.Attache
     if Access.ADMIN in caller.access:
         return told
     agent = owner.agent or caller.agent or caller.provider
-    owned = attached.owned(told, agent, owner.user if owner.agent else caller.user)
-    return attached.witnessed_by(owned, caller.source) if is_workshop(one.wing) else owned
+    return attached.owned(told, agent, owner.user if owner.agent else caller.user)
 
 
 def source_of(one: Prepared, caller: Caller) -> str | None:
-    """Return who wrote the memory, None where the file does not say.
+    """Return who wrote the memory, None where that is the file of another memory.
 
     In the workshop that is a promise: nobody but an administrator brings in what others wrote.
     """
-    if is_workshop(one.wing) and Access.ADMIN not in caller.access:
-        return caller.source
-    return one.told.source
+    told = one.told
+    if believed(caller):
+        return told.source
+    ours = told.id is not None or told.source is not None or is_workshop(one.wing)
+    return caller.source if ours else None
 
 
 def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
@@ -124,6 +133,11 @@ def in_the_same_hands(memory: Memory, scope: Scope, owner: Owner) -> bool:
         owner.agent,
         owner.user,
     )
+
+
+def _unproved(told: ImportedMemory) -> ImportedMemory:
+    """Return a memory as anybody could have written it."""
+    return replace(told, evidence=1.0, usage=Usage(), attached=attached.unproved(told.attached))
 
 
 def _holds_a_secret(prepared: Prepared, home: Strictness) -> bool:

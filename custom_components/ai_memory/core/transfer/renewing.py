@@ -1,12 +1,10 @@
 """Bringing a stored memory to a later revision of itself, as an import tells it.
 
-Called by ``importing`` in its transaction. A file can say anything, so nothing that is known here
-is lost by it: what the memory said stays as history, and what was witnessed here still counts.
+Called by ``importing`` in its transaction, for those who are believed. What the memory said stays
+as history.
 """
 
-import aiosqlite
-
-from .. import evidence, history, memories, vectors
+from .. import history, memories, vectors
 from ..models import Memory
 from ..transaction import Transaction
 from ..visibility import SqlValue
@@ -31,11 +29,5 @@ async def renew(
     if after.embedded_text != existing.embedded_text:
         await vectors.discard(connection, existing.sequence)
     await repository.attach(connection, after.sequence, belonging)
+    await history.prune(connection, after.sequence)
     return await repository.stamp(connection, after.sequence, stamp)
-
-
-async def evidence_here(
-    connection: aiosqlite.Connection, existing: Memory, stamp: dict[str, SqlValue]
-) -> float:
-    """Return the evidence of a memory by what was witnessed here alone."""
-    return await evidence.factor(connection, existing.sequence, float(str(stamp["confidence"])))

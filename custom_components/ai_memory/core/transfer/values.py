@@ -63,6 +63,8 @@ class SkipReason(StrEnum):
     NOBODY = "private_needs_agent"
     WING = "wing_not_allowed"
     SCREENED = "screened"
+    REVISION = "revision_too_high"
+    NOT_RENEWED = "renewal_needs_admin"
 
 
 @dataclass(frozen=True, slots=True)
