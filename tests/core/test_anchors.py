@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from custom_components.ai_memory.core import (
+    Access,
     Action,
     Anchor,
     AnchorFilters,
@@ -30,9 +31,10 @@ from custom_components.ai_memory.core import (
     ScreenedError,
 )
 from custom_components.ai_memory.core.anchors import ANCHORS_MAXIMUM, clean_anchor
-from custom_components.ai_memory.core.models import WORKSHOP_REACH
+from custom_components.ai_memory.core.models import WORKSHOP_REACH, Stance
+from custom_components.ai_memory.core.transfer import ExportFormat, ImportRequest
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
-from tests.conftest import SteppingClock
+from tests.conftest import Opener, SteppingClock
 
 ANYTHING = AnchorFilters()
 SWEEPER = Caller(source="test")
@@ -295,6 +297,36 @@ async def test_a_sweep_finds_what_is_gone_and_what_is_back(
     audit = "SELECT action, memory_id, revision_before, revision_after FROM audit ORDER BY id"
     told = [row for row in _rows(tmp_path / "memory.db", audit) if row[0] == "checked"]
     assert told == [("checked", stored.id, 1, 2), ("checked", stored.id, 2, 3)]
+
+
+async def test_an_anchor_that_comes_and_goes_fills_no_trail(
+    memory: MemoryManager, open_memory: Opener, anna: Caller, home: Home, clock: SteppingClock
+) -> None:
+    stored = await _store(memory, anna, "light.hall is on a timer", scope=Scope.COMMON)
+    await memory.lifecycle.corroborate(anna, stored.id, "I saw it", Stance.CORROBORATES)
+    for number in range(130):
+        clock.advance(minutes=1)
+        came_or_went = memory.anchors.entity_came if number % 2 else memory.anchors.entity_went
+        await came_or_went("light.hall")
+    assert (await memory.get(anna, stored.id)).revision == 132
+    owner = Caller(source="service", access=frozenset(Access))
+    pieces = memory.transfers.export(owner, Filters(), ExportFormat.JSONL)
+    text = "".join([piece async for piece, _ in pieces])
+    (row,) = [one for one in map(json.loads, text.splitlines()) if one.get("id") == stored.id]
+    observed = [one["at"] for one in row["witnessed"] if one["anchor"]]
+    assert (len(observed), len(row["witnessed"])) == (100, 101)
+    assert observed[-1] == clock.now.isoformat(timespec="milliseconds")
+    # Exports of before hold any number of them: the newest come back.
+    old = [
+        one | {"at": f"2020-01-01T00:{number // 60:02}:{number % 60:02}.000+00:00"}
+        for number, one in enumerate(row["witnessed"][1:] * 12)
+    ]
+    other = await open_memory(name="other.db")
+    line = json.dumps(row | {"witnessed": row["witnessed"] + old})
+    await other.transfers.bring_in(owner, ImportRequest(data=line))
+    pieces = other.transfers.export(owner, Filters(), ExportFormat.JSONL)
+    again = "".join([piece async for piece, _ in pieces])
+    assert [row] == [one for one in map(json.loads, again.splitlines()) if one.get("id")]
 
 
 async def test_the_first_check_is_no_observation(

@@ -613,7 +613,7 @@ async def test_times_of_others_are_kept_but_never_in_the_future(
         ({"wing": f"local/{TOKEN}"}, "screened"),
         ({"room": TOKEN}, "screened"),
         ({"revision": 2**31 + 1}, "revision_too_high"),
-        ({"witnessed": [{}] * 1_001}, "invalid_value"),
+        ({"witnessed": [{}] * 1_101}, "invalid_value"),
     ],
 )
 async def test_a_row_that_was_tampered_with_is_skipped(

@@ -15,7 +15,7 @@ import aiosqlite
 
 from . import memories
 from .anchors import AnchorKind, entity_of
-from .evidence import factor, renew_evidence
+from .evidence import factor, prune_observations, renew_evidence
 from .models import AnchorState, Caller, Memory
 from .transaction import MemoryChange, Transaction
 from .visibility import Clause, SqlValue
@@ -203,6 +203,7 @@ async def settle(
         ],
     )
     sequences = sorted({one.sequence for one in changed})
+    await prune_observations(connection, sequences)
     return [await renew_evidence(connection, sequence) for sequence in sequences]
 
 

@@ -5,7 +5,7 @@ theirs. Confidence is what the writer asserted: each corroboration closes a thir
 to certainty, each contradiction and each anchor that is missing halves what is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import aiosqlite
@@ -17,6 +17,8 @@ from .transaction import MemoryChange, Transaction, Written
 
 QUOTE_LIMIT_CHARACTERS: Final = 500
 WITNESSES_LIMIT: Final = 1_000
+OBSERVATIONS_KEPT: Final = 100
+"""What anchors of one memory left in the trail; the oldest go first, as their states tell now."""
 LEFT_BY_A_PROOF: Final = 2 / 3
 """Of the distance to certainty."""
 LEFT_BY_A_REFUTATION: Final = 1 / 2
@@ -39,6 +41,12 @@ _MISSING_ANCHORS: Final = """
 """
 _RENEW: Final = """
     UPDATE memories SET evidence = :evidence, revision = revision + 1 WHERE sequence = :sequence
+"""
+_PRUNE_OBSERVATIONS: Final = """
+    DELETE FROM evidence WHERE sequence = :sequence AND anchor IS NOT NULL AND id NOT IN (
+        SELECT id FROM evidence WHERE sequence = :sequence AND anchor IS NOT NULL
+        ORDER BY at_ms DESC, id DESC LIMIT :kept
+    )
 """
 _FORGET_QUOTES: Final = "UPDATE evidence SET quote = '' WHERE sequence = ? AND anchor IS NULL"
 _ACTIONS: Final = {
@@ -86,6 +94,12 @@ async def renew_evidence(connection: aiosqlite.Connection, sequence: int) -> tup
 async def forget_quotes(connection: aiosqlite.Connection, sequence: int) -> None:
     """Forget what witnesses said of a memory while it was private; that they did still counts."""
     await connection.execute(_FORGET_QUOTES, (sequence,))
+
+
+async def prune_observations(connection: aiosqlite.Connection, sequences: Iterable[int]) -> None:
+    """Drop the oldest of what anchors left in the trail of some memories, if it is too much."""
+    kept = [{"sequence": sequence, "kept": OBSERVATIONS_KEPT} for sequence in sequences]
+    await connection.executemany(_PRUNE_OBSERVATIONS, kept)
 
 
 async def factor(connection: aiosqlite.Connection, sequence: int, confidence: float) -> float:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ..evidence import OBSERVATIONS_KEPT, WITNESSES_LIMIT
 from ..memories import milliseconds, moment
 from ..models import Caller, Scope
 from ..text_input import CONTENT_LIMIT_CHARACTERS
 from ..visibility import SqlValue
 
-ROWS_LIMIT: Final = 1_000
-"""As many rows as one list of one memory may have."""
+ROWS_LIMIT: Final = WITNESSES_LIMIT + OBSERVATIONS_KEPT
+"""As many rows as one list of one memory may have: no memory that we wrote has more."""
 
 _COUNT_LIMIT: Final = 2**53
 _STANCES: Final = ("corroborates", "contradicts")
@@ -138,7 +139,9 @@ def told(attached: Attached) -> dict[str, list[dict[str, object]]]:
 
 def parsed(memory: Mapping[str, Any]) -> Attached:
     """Return the lists of an exported memory. Raises ValueError."""
-    return tuple(_rows(one, memory.get(one.name, ())) for one in LISTS)
+    lists = {one: memory.get(one.name, ()) for one in LISTS}
+    lists[EVIDENCE] = _newest_observations(lists[EVIDENCE])
+    return tuple(_rows(one, listed) for one, listed in lists.items())
 
 
 def for_caller(caller: Caller, attached: Attached) -> Attached:
@@ -196,6 +199,22 @@ def _unnamed(evidence: Sequence[Row]) -> tuple[Row, ...]:
     """Return evidence that does not say which agent and person witnessed it."""
     end = EVIDENCE.position("agent")
     return tuple((*row[:end], None, None) for row in evidence)
+
+
+def _newest_observations(listed: object) -> object:
+    """Return a list of evidence without what anchors left there before the newest that are kept.
+
+    Exports of earlier versions may hold any number of them.
+    """
+    if not isinstance(listed, list) or not all(isinstance(row, Mapping) for row in listed):
+        return listed
+    observed = [row for row in listed if row.get("anchor") is not None]
+    surplus = {id(row) for row in sorted(observed, key=_when)[:-OBSERVATIONS_KEPT]}
+    return [row for row in listed if id(row) not in surplus]
+
+
+def _when(row: Mapping[str, object]) -> str:
+    return str(row.get("at"))
 
 
 def _rows(one: AttachedList, listed: object) -> tuple[Row, ...]:

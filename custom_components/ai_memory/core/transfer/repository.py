@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import aiosqlite
 
-from .. import memories
+from .. import evidence, memories
 from ..memories import milliseconds
 from ..models import DEFAULT_TYPE, KEPT, LIVE, Caller, Filters, Memory, Scope, Status
 from ..visibility import Clause, SqlValue, visible_to
@@ -90,6 +90,7 @@ async def attach(connection: aiosqlite.Connection, sequence: int, attached: Atta
     """Store what belongs to a memory and is not there yet."""
     for statement, rows in zip(_ATTACH, attached, strict=True):
         await connection.executemany(statement, [(sequence, *row) for row in rows])
+    await evidence.prune_observations(connection, [sequence])
 
 
 async def page(
