@@ -38,6 +38,7 @@ async def test_setup_offers_everything_and_unload_withdraws_it(
         "forget_memory",
         "memory_history",
         "restore_memory",
+        "timeline",
         "add_memory",
         "connect_places",
         "delete_memory",

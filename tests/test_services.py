@@ -315,6 +315,19 @@ async def test_the_later_life_of_a_memory(hass: HomeAssistant) -> None:
         ("The garage opens with 5678", "active"),
         ("The garage code is 1234", "superseded"),
     ]
+    told = await _call(hass, "timeline", wing=new["wing"], limit=5)
+    assert [
+        (one["content"], one["status"], one["wing"], one["room"], one["until"] is None)
+        for one in told["timeline"]
+    ] == [
+        ("The garage opens with 5678", "active", new["wing"], new["room"], True),
+        ("The garage code is 1234", "superseded", new["wing"], new["room"], False),
+    ]
+    assert told["count"] == 2
+    assert told["timeline"][0]["memory_id"] == new["id"]
+    replaced = await _call(hass, "timeline", memory_id=new["id"], status="superseded")
+    assert [one["memory_id"] for one in replaced["timeline"]] == [old["id"]]
+    assert (await _call(hass, "timeline", room="schedules"))["timeline"] == []
     found = await _call(hass, "search_memory", query="garage", history=True)
     assert {hit["status"] for hit in found["results"]} == {"active", "superseded"}
     found = await _call(hass, "search_memory", query="garage")
@@ -330,6 +343,29 @@ async def test_the_later_life_of_a_memory(hass: HomeAssistant) -> None:
     with pytest.raises(ServiceValidationError) as refused:
         await _call(hass, "restore_memory", memory_id=new["id"])
     assert refused.value.translation_key == "memory_not_found"
+
+
+async def test_automations_anchor_what_they_store(hass: HomeAssistant) -> None:
+    added = await _call(
+        hass,
+        "add_memory",
+        text="The hall is lit at dusk",
+        anchors=["entity:light.hall", "url:https://example.com/lamp"],
+    )
+    memory_id = added["memory"]["id"]
+
+    async def anchors() -> list[str]:
+        listed = await _call(hass, "list_anchors", memory_id=memory_id)
+        return [one["anchor"] for one in listed["anchors"]]
+
+    assert await anchors() == ["entity:light.hall", "url:https://example.com/lamp"]
+    updated = await _call(hass, "update_memory", memory_id=memory_id, anchors="host:nas")
+    assert (updated["result"], await anchors()) == ("updated", ["host:nas"])
+    await _call(hass, "update_memory", memory_id=memory_id, anchors=[])
+    assert await anchors() == []
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "update_memory", memory_id=memory_id, anchors=["light.hall"])
+    assert refused.value.translation_key == "invalid_anchor"
 
 
 async def test_a_memory_that_expires_and_one_that_never_does(hass: HomeAssistant) -> None:

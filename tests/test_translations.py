@@ -60,6 +60,7 @@ _SELECTORS: Final = {
     Kind.NUMBER: "number",
     Kind.BOOLEAN: "boolean",
     Kind.EXPIRY: "text",
+    Kind.TEXTS: "text",
 }
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _UNUSABLE: Final = "_unusable"
@@ -268,6 +269,7 @@ def test_a_field_is_shown_on_the_terms_it_is_taken(service: str, field: str) -> 
     assert shown.get("default") == taken.default
     assert tuple(settings.get("options", ())) == taken.choices
     assert (settings.get("min"), settings.get("max")) == (taken.minimum, taken.maximum)
+    assert settings.get("multiple", False) == (taken.kind is Kind.TEXTS)
     if kind == "number":
         assert (settings.get("step", 1) == 1) == (taken.kind is Kind.INTEGER)
 

@@ -63,6 +63,7 @@ SERVICES: Final = (
             "expires",
             "supersedes",
             "confidence",
+            "anchors",
         ),
         renamed=_TEXT,
         fixed={"scope": Scope.COMMON.value},
@@ -93,6 +94,7 @@ SERVICES: Final = (
             "pin",
             "expires",
             "confidence",
+            "anchors",
             "revision",
         ),
         renamed=_TEXT,
@@ -121,6 +123,11 @@ SERVICES: Final = (
         name="memory_history",
         operation_name="history",
         offered=("memory_id", "limit"),
+    ),
+    Publication(
+        name="timeline",
+        operation_name="timeline",
+        offered=("wing", "room", "scope", "memory_id", "status", "limit"),
     ),
     Publication(
         name="export_memories",

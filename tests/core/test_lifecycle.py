@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from custom_components.ai_memory.core import (
+    WITH_HISTORY,
     Action,
     Caller,
     Change,
@@ -83,6 +84,42 @@ async def test_a_forgotten_memory_is_seen_by_nobody_and_comes_back_as_it_was(
     ]
     with pytest.raises(NotFoundError):
         await memory.lifecycle.restore(SERVICE, id_)
+
+
+async def test_a_timeline_tells_what_was_said_when_and_to_whom_it_was_told(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    told: dict[str, Any] = {"wing": "household", "room": "devices"}
+    first = await _add(memory, "The lamp is red", **told)
+    clock.advance(minutes=1)
+    added = await memory.add(anna, NewMemory(content="A gift", scope=Scope.PRIVATE, **told))
+    clock.advance(minutes=1)
+    await memory.update(SERVICE, first, MemoryChanges(content="The lamp is blue"))
+    await memory.update(anna, added.memory.id, MemoryChanges(content="A watch"))
+    clock.advance(minutes=1)
+    await memory.update(anna, added.memory.id, MemoryChanges(scope=Scope.COMMON))
+    waits = await _add(memory, "The lamp is dim", status=Status.CANDIDATE, **told)
+    elsewhere = await _add(memory, "The bin is full", wing="household", room="events")
+
+    async def said(caller: Caller, memory_id: str | None = None, **filters: Any) -> list[str]:
+        filters.setdefault("statuses", WITH_HISTORY)
+        entries = await memory.lifecycle.timeline(caller, Filters(**filters), memory_id, 20)
+        return [entry.version.content for entry in entries]
+
+    lamp = ["The lamp is blue", "The lamp is red"]
+    assert await said(SERVICE, wing="household") == ["The bin is full", "A watch", *lamp]
+    assert await said(anna, room="devices") == ["A watch", "The lamp is blue", "A gift", lamp[1]]
+    assert await said(BEN, wing="household", room="devices") == ["A watch", *lamp]
+    assert await said(SERVICE, first) == lamp
+    assert await said(SERVICE, first, statuses=(Status.SUPERSEDED,)) == ["The lamp is red"]
+    assert await said(SERVICE, statuses=(Status.CANDIDATE,)) == ["The lamp is dim"]
+    assert await said(SERVICE, first, room="events") == []
+    (entry,) = await memory.lifecycle.timeline(SERVICE, Filters(room="events"), None, 1)
+    assert (entry.version.memory_id, entry.wing, entry.room) == (elsewhere, "household", "events")
+    assert (entry.version.since, entry.version.until) == (clock.now, None)
+    with pytest.raises(NotFoundError):
+        await said(SERVICE, "01JZ8Q6Y3N5T7V9X1B3D5F7H9K")
+    assert waits
 
 
 async def test_what_was_forgotten_is_purged_when_its_time_is_over(

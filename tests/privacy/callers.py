@@ -75,7 +75,7 @@ GUESTS: Final = (
     ),
     Guest(
         name="automation",
-        caller=Caller(source="service", access=EVERYTHING),
+        caller=Caller(source="service", access=EVERYTHING, automation=True),
         who=Who(),
     ),
     Guest(

@@ -96,6 +96,7 @@ async def test_every_door_publishes_what_the_matrix_knows(
 def test_every_kind_of_caller_asks() -> None:
     assert {field.name for field in fields(Caller)} == {
         *("source", "agent", "provider", "user", "language", "access", "reach", "default_wing"),
+        "automation",
     }
     assert {field.name for field in fields(Reach)} == {"home", "workshop", "wings"}
     assert set(Access) == {"read", "write", "delete", "export", "admin"}

@@ -25,6 +25,7 @@ from .layers import LayerMove, LayerRules, MoveReason
 from .manager import MemoryManager
 from .models import (
     HOME_ACCESS,
+    KEPT,
     LIVE,
     MEMORY_TYPES,
     WITH_HISTORY,
@@ -52,6 +53,7 @@ from .models import (
     Stance,
     Status,
     Tally,
+    TimelineEntry,
     UpdateResult,
     Version,
     Witnessed,
@@ -76,6 +78,7 @@ __all__ = [
     "DEFAULT_QUERY_TIMEOUT_SECONDS",
     "DONE_WORK",
     "HOME_ACCESS",
+    "KEPT",
     "LIVE",
     "MEMORY_TYPES",
     "OPEN_WORK",
@@ -137,6 +140,7 @@ __all__ = [
     "Sweep",
     "TakenOver",
     "Tally",
+    "TimelineEntry",
     "Transaction",
     "Tunnel",
     "TunnelKind",

@@ -6,6 +6,7 @@ reads. An earlier text has the scope and the owner that it had then, and is show
 
 from collections.abc import Sequence
 from dataclasses import replace
+import json
 from math import inf
 from typing import Any, Final
 
@@ -14,9 +15,19 @@ import aiosqlite
 from . import memories
 from .errors import NotFoundError
 from .memories import moment
-from .models import KEPT, Caller, Filters, Memory, SearchHit, Status, Version
+from .models import (
+    KEPT,
+    WITH_HISTORY,
+    Caller,
+    Filters,
+    Memory,
+    SearchHit,
+    Status,
+    TimelineEntry,
+    Version,
+)
 from .transaction import Transaction
-from .visibility import owned_by, visible_to
+from .visibility import SqlValue, owned_by, visible_to
 
 TEXTS_KEPT: Final = 50
 """Earlier texts of one memory."""
@@ -75,6 +86,26 @@ _BEFORE: Final = f"""
     WHERE e.sequence IN {memories.LISTED} AND %s ORDER BY e.id DESC
 """
 
+_TIMELINE: Final = """
+    SELECT id, content, summary, status, since_ms, until_ms, wing, room FROM (
+        SELECT m.id, m.content, m.summary, m.status, coalesce(
+                (SELECT max(e.replaced_ms) FROM earlier_texts e WHERE e.sequence = m.sequence),
+                m.created_ms
+            ) AS since_ms, m.superseded_ms AS until_ms, n.name AS wing, p.name AS room,
+            m.sequence, m.revision
+        FROM memories m JOIN rooms p ON p.id = m.room_id JOIN wings n ON n.id = p.wing_id
+        WHERE {seen} AND {chained} AND m.status IN (SELECT value FROM json_each(:wanted))
+        UNION ALL
+        SELECT m.id, e.content, e.summary, 'superseded', e.written_ms, e.replaced_ms, n.name,
+            p.name, m.sequence, e.revision
+        FROM earlier_texts e JOIN memories m ON m.sequence = e.sequence
+        JOIN rooms p ON p.id = m.room_id JOIN wings n ON n.id = p.wing_id
+        WHERE {seen} AND {chained} AND {own}
+            AND 'superseded' IN (SELECT value FROM json_each(:wanted))
+    ) ORDER BY since_ms DESC, sequence DESC, revision DESC LIMIT :limit
+"""
+_ONE_CHAIN: Final = f"m.sequence IN ({_CHAIN} SELECT sequence FROM chain)"
+
 
 async def keep(write: Transaction, before: Memory) -> None:
     """Keep a text that is about to be replaced."""
@@ -119,6 +150,37 @@ async def versions(
     # One moment can hold several changes.
     ordered = sorted([*rows, *texts], key=_age)
     return [_version(*row[2:]) for row in ordered[:limit]]
+
+
+async def timeline(
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    filters: Filters,
+    memory_id: str | None,
+    limit: int,
+) -> list[TimelineEntry]:
+    """Return what was said, of one memory or of all, as far as the caller may see it.
+
+    The latest first, by when it was said; earlier texts count as superseded. Raises
+    NotFoundError.
+    """
+    start: dict[str, SqlValue] = {}
+    if memory_id is not None:
+        memory = await memories.get(connection, caller, memory_id)
+        if memory is None:
+            raise NotFoundError("memory_not_found", id=memory_id)
+        start = {"sequence": memory.sequence}
+    texts_too = Status.SUPERSEDED in filters.statuses
+    statuses = WITH_HISTORY if texts_too else filters.statuses
+    seen, own = visible_to(caller, replace(filters, statuses=statuses)), owned_by(caller, "e")
+    rows = await connection.execute_fetchall(
+        _TIMELINE.format(seen=seen.sql, own=own.sql, chained=_ONE_CHAIN if start else "1"),
+        seen.parameters
+        | own.parameters
+        | start
+        | {"wanted": json.dumps(filters.statuses), "limit": limit},
+    )
+    return [TimelineEntry(_version(*row[:6]), *row[6:]) for row in rows]
 
 
 async def with_earlier(

@@ -11,12 +11,24 @@ from functools import partial
 from typing import Final
 
 from . import evidence, forgetting, history, receipts
+from .cleaning import cleaned_filters
 from .commits import MAINTENANCE, Commits
 from .database import Database
 from .errors import InvalidInputError
 from .evidence import QUOTE_LIMIT_CHARACTERS
 from .memories import milliseconds, moment
-from .models import KEPT, Caller, Filters, Memory, SearchResult, Stance, Tally, Version, Witnessed
+from .models import (
+    KEPT,
+    Caller,
+    Filters,
+    Memory,
+    SearchResult,
+    Stance,
+    Tally,
+    TimelineEntry,
+    Version,
+    Witnessed,
+)
 from .receipts import Receipt, Result
 from .screen.gate import Gate
 from .text_input import check_id, clean_text
@@ -53,6 +65,19 @@ class Lifecycle:
         check_id(memory_id)
         async with self._database.reading() as connection:
             return await history.versions(connection, caller, memory_id, limit)
+
+    async def timeline(
+        self, caller: Caller, filters: Filters, memory_id: str | None, limit: int
+    ) -> list[TimelineEntry]:
+        """Return what was said in a place or of a memory, the latest first.
+
+        Raises NotFoundError, InvalidInputError and StorageError.
+        """
+        if memory_id is not None:
+            check_id(memory_id)
+        cleaned = cleaned_filters(caller, filters)
+        async with self._database.reading() as connection:
+            return await history.timeline(connection, caller, cleaned, memory_id, limit)
 
     async def with_earlier(self, caller: Caller, found: SearchResult) -> SearchResult:
         """Return what was found with what it said before. Raises StorageError."""

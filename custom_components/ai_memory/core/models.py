@@ -359,6 +359,15 @@ class Version:
     until: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """What a memory said for a time, with where the memory is now."""
+
+    version: Version
+    wing: str
+    room: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListResult:
     """One page of memories, newest first, and how many match in all."""

@@ -1,11 +1,29 @@
 """The life of a memory after it was stored: witnesses, history, forgetting and restoring."""
 
+from dataclasses import replace
 from typing import Final
 
-from ..core import Access, Caller, MemoryManager, Stance
-from .operation import MEMORY_ID, REVISION, Operation, limited, required
+from ..core import KEPT, WITH_HISTORY, Access, Caller, MemoryManager, Stance, Status
+from .operation import (
+    MEMORY_ID,
+    REVISION,
+    ROOM,
+    SCOPE,
+    WING,
+    Operation,
+    filters_of,
+    limited,
+    required,
+)
 from .parameters import Kind, Parameter, Values
-from .replies import Reply, delete_reply, history_reply, memory_reply, witnessed_reply
+from .replies import (
+    Reply,
+    delete_reply,
+    history_reply,
+    memory_reply,
+    timeline_reply,
+    witnessed_reply,
+)
 
 HISTORY_LIMIT_DEFAULT: Final = 20
 HISTORY_LIMIT_MAXIMUM: Final = 200
@@ -22,6 +40,18 @@ async def _history(manager: MemoryManager, caller: Caller, values: Values) -> Re
     limit = values.whole("limit") or HISTORY_LIMIT_DEFAULT
     versions = await manager.lifecycle.history(caller, values.given("memory_id"), limit)
     return history_reply(versions)
+
+
+async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    status = values.text("status")
+    statuses = (Status(status),) if status else WITH_HISTORY
+    entries = await manager.lifecycle.timeline(
+        caller,
+        replace(filters_of(values), statuses=statuses),
+        values.text("memory_id"),
+        values.whole("limit") or HISTORY_LIMIT_DEFAULT,
+    )
+    return timeline_reply(entries)
 
 
 async def _forget(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -68,6 +98,25 @@ OPERATIONS: Final = (
         ),
         access=Access.READ,
         handler=_history,
+    ),
+    Operation(
+        name="timeline",
+        title="Read what was said, by time",
+        description="Tell what was said in a wing, a room or of a memory, the latest first.",
+        parameters=(
+            WING,
+            ROOM,
+            SCOPE,
+            MEMORY_ID,
+            Parameter(
+                name="status",
+                kind=Kind.CHOICE,
+                choices=tuple(status.value for status in KEPT),
+            ),
+            limited(HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAXIMUM),
+        ),
+        access=Access.READ,
+        handler=_timeline,
     ),
     Operation(
         name="forget",

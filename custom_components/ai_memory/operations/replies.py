@@ -19,6 +19,7 @@ from ..core import (
     SearchHit,
     SearchResult,
     Sweep,
+    TimelineEntry,
     UpdateResult,
     Version,
     Witnessed,
@@ -248,18 +249,27 @@ def witnessed_reply(witnessed: Witnessed) -> Reply:
 
 def history_reply(versions: list[Version]) -> Reply:
     """Return what a memory says and said before, newest first."""
-    told: list[JsonValue] = [
-        {
-            "memory_id": version.memory_id,
-            "content": version.content,
-            "summary": version.summary,
-            "status": version.status.value,
-            "since": version.since.isoformat(),
-            "until": version.until.isoformat() if version.until else None,
-        }
-        for version in versions
-    ]
+    told: list[JsonValue] = [_version(version) for version in versions]
     return {"versions": told, "count": len(told)}
+
+
+def timeline_reply(entries: list[TimelineEntry]) -> Reply:
+    """Return what was said by time, each with where its memory is."""
+    told: list[JsonValue] = [
+        _version(entry.version) | {"wing": entry.wing, "room": entry.room} for entry in entries
+    ]
+    return {"timeline": told, "count": len(told)}
+
+
+def _version(version: Version) -> Reply:
+    return {
+        "memory_id": version.memory_id,
+        "content": version.content,
+        "summary": version.summary,
+        "status": version.status.value,
+        "since": version.since.isoformat(),
+        "until": version.until.isoformat() if version.until else None,
+    }
 
 
 _TELLING: Final = frozenset({"memory", "record", "similar"})
