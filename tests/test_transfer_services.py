@@ -118,6 +118,8 @@ async def test_a_file_takes_the_whole_memory_and_brings_it_back(
         "updated": 0,
         "skipped": 0,
         "refused": 0,
+        "places": 0,
+        "tunnels": 0,
         "skipped_lines": [],
     }
     again = await _call(hass, "import_memories", administrator, path="backup/all.jsonl")

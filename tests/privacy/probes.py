@@ -72,6 +72,21 @@ def _exported(name: str, **more: object) -> str:
     return json.dumps(memory | more)
 
 
+def _palace_lines() -> Iterator[str]:
+    """Return lines of an export about every place that somebody must not know, and its tunnels."""
+    for wing, room in dict.fromkeys((*SECRET_PLACES, *PLACES)):
+        yield json.dumps({"kind": "place", "wing": wing, "room": room, "description": "Mine."})
+        yield json.dumps(
+            {"kind": "place", "wing": wing, "description": "", "default_scope": "private"}
+        )
+        yield json.dumps({"kind": "place", "wing": wing, "description": "All mine."})
+        for kind, start in (("tunnel", room), ("tunnel", None), ("link", None)):
+            end = "maintenance" if start else None
+            ends = {"from_wing": wing, "from_room": start, "to_wing": "household", "to_room": end}
+            yield json.dumps({"kind": "tunnel", "tunnel": kind, "reason": "Mine.", **ends})
+        yield json.dumps({"kind": "tunnel", "tunnel": "hub", "from_wing": wing})
+
+
 EVERYTHING_LISTED: Final = Probe("list", {"limit": 20})
 EVERYTHING_FOUND: Final = Probe("search", {"query": SEARCHED, "limit": 20})
 EVERY_RECORD: Final = Probe("memory_timeline", {"limit": 50, "budget_tokens": 8_000})
@@ -335,3 +350,20 @@ SIGHTS: Final = {
     "rest": REST_SIGHTS,
 }
 """What a door shows beside its operations."""
+
+_OWN: Final = {"format": "ai_memory"}
+BRINGING: Final = (
+    *(
+        Probe("import", {"text": _exported(name, **more), "dry_run": True, **_OWN})
+        for name in MEMORIES
+        for more in ({}, {"revision": 9, "content": "Changed."})
+    ),
+    *_each("import", "text", _palace_lines(), dry_run=True, **_OWN),
+    *_each("import", "text", _palace_lines(), **_OWN),
+    Probe("import", {"text": "\n".join(_palace_lines()), **_OWN}),
+    EVERY_PLACE,
+    Probe("tunnels", {}),
+    Probe("export", {"format": "jsonl"}),
+    *_each("export", "wing", WINGS),
+)
+"""What somebody asks who brings an export in, without being an administrator."""

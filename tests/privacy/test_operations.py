@@ -1,6 +1,7 @@
 """Every operation of the catalogue for every caller: what is hidden might as well not be there."""
 
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 import json
 import sqlite3
@@ -8,13 +9,23 @@ from typing import Any, Final
 
 import pytest
 
-from custom_components.ai_memory.core import AiMemoryError, MemoryManager
+from custom_components.ai_memory.core import Access, AiMemoryError, MemoryManager
 from custom_components.ai_memory.core.standing_context import Profile
 from custom_components.ai_memory.operations import CATALOGUE, run
 
 from .callers import ABOUT_ITSELF, GUESTS, Guest
 from .conftest import Open
-from .probes import ARRANGING, MEMORIES, PROMPT, READING, SEARCHED, WORKSHOP, WRITING, Probe
+from .probes import (
+    ARRANGING,
+    BRINGING,
+    MEMORIES,
+    PROMPT,
+    READING,
+    SEARCHED,
+    WORKSHOP,
+    WRITING,
+    Probe,
+)
 from .twins import Answers, answers, assert_alike, assert_told
 from .world import NAMES, Ulids, build, id_of
 
@@ -52,6 +63,21 @@ async def test_what_is_hidden_might_as_well_not_be_there(
     assert_told(told, guest.who)
     await build(without, ulids, world)
     assert_alike(told, await _told(without, guest, (*HARMLESS, *ARRANGING)))
+
+
+@pytest.mark.parametrize("guest", GUESTS, ids=lambda guest: guest.name)
+async def test_who_is_no_administrator_learns_nothing_hidden_from_an_import(
+    open_world: Open, ulids: Ulids, guest: Guest
+) -> None:
+    guest = replace(
+        guest, caller=replace(guest.caller, access=guest.caller.access - {Access.ADMIN})
+    )
+    world = guest.who.world()
+    everything, without = await open_world("everything"), await open_world("without")
+    await build(everything, ulids, NAMES)
+    told = await _told(everything, guest, BRINGING)
+    await build(without, ulids, world)
+    assert_alike(told, await _told(without, guest, BRINGING))
 
 
 async def _told(manager: MemoryManager, guest: Guest, probes: tuple[Probe, ...]) -> Answers:

@@ -32,6 +32,7 @@ DEFAULT_WINGS: Final = (
     WingPlan("automation", Scope.COMMON, ("routines", "schedules")),
     WingPlan(GENERAL, Scope.COMMON, (GENERAL,)),
 )
+_PLANNED: Final = {wing.name: wing.default_scope for wing in DEFAULT_WINGS}
 _WING_OF_ROOM: Final = {room: wing.name for wing in DEFAULT_WINGS for room in wing.rooms}
 _ROOMS_OF_WING: Final = {wing.name: wing.rooms for wing in DEFAULT_WINGS}
 
@@ -86,6 +87,11 @@ async def ensure_place(
     return Place(wing, room, room_id, Scope(default_scope))
 
 
+def first_scope(wing: str) -> Scope:
+    """Return the scope that a wing suggests as long as nobody says otherwise."""
+    return _PLANNED.get(wing, Scope.COMMON)
+
+
 async def ensure_wing(
     connection: aiosqlite.Connection, wing: str, now_ms: int, scope: Scope | None = None
 ) -> int:
@@ -93,7 +99,7 @@ async def ensure_wing(
 
     A new one gets the scope of the default wing of that name, else ``scope``, else common.
     """
-    scope = next((plan.default_scope for plan in DEFAULT_WINGS if plan.name == wing), scope)
+    scope = _PLANNED.get(wing, scope)
     await connection.execute(
         "INSERT INTO wings (name, default_scope, created_ms) VALUES (?, ?, ?)"
         " ON CONFLICT (name) DO NOTHING",

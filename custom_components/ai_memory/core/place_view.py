@@ -93,14 +93,24 @@ class WingReport:
         return sum(room.count for room in self.rooms)
 
 
-async def wings_known(connection: aiosqlite.Connection, caller: Caller) -> list[WingReport]:
-    """Return the wings that a caller knows of, those of the home first."""
-    clause = visible_to(caller, _ANY_STATUS)
+async def wings_known(
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    filters: Filters = _ANY_STATUS,
+    *,
+    all_owners: bool = False,
+) -> list[WingReport]:
+    """Return the wings that a caller knows of, those of the home first.
+
+    By the memories that the filters admit; ``all_owners`` knows of all that is within reach.
+    """
+    clause = visible_to(caller, filters, all_owners=all_owners)
     rows = await connection.execute_fetchall(_ROOMS.format(visible=clause.sql), clause.parameters)
     wings: dict[str, tuple[str, Scope]] = {}
     rooms: dict[str, list[RoomReport]] = {}
     for wing, about, scope, room, about_room, held, active in rows:
-        if not caller.reach.admits(wing) or not (held or PlaceName(wing, room).is_default):
+        is_known = held or all_owners or PlaceName(wing, room).is_default
+        if not caller.reach.admits(wing) or not is_known:
             continue
         wings[wing] = about, Scope(scope)
         rooms.setdefault(wing, []).append(RoomReport(room, about_room, active))

@@ -9,7 +9,7 @@ caller is told of are known to the caller, and what lies beyond is seen as anywh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import aiosqlite
 from ulid_transform import ulid_at_time
@@ -69,11 +69,7 @@ async def connect(
     One that was proposed or dismissed becomes open. No reason is kept where only private memories
     lie. Raises NotFoundError and InvalidInputError.
     """
-    first, second = ends
-    if first == second:
-        raise InvalidInputError("tunnel_to_itself", place=first.told)
-    if (first.room is None) != (second.room is None):
-        raise InvalidInputError("tunnel_ends_differ", first=first.told, second=second.told)
+    check_ends(TunnelKind.TUNNEL, *ends)
     rows = [await place_view.known(connection, caller, place) for place in ends]
     if not all([await place_view.is_common(connection, row) for row in rows]):
         reason = ""
@@ -93,14 +89,28 @@ async def connect_workshop(  # noqa: PLR0917 - two ends, and why
 
     The namespaces may hold nothing yet. Raises NotFoundError and InvalidInputError.
     """
+    kind = TunnelKind.LINK if project else TunnelKind.HUB
     check_link(repository, project)
     for wing in filter(None, (repository, project)):
         if not caller.reach.admits(wing):
             raise NotFoundError("place_not_found", place=wing)
     start = End(await ensure_wing(connection, repository, now_ms), None)
     end = End(await ensure_wing(connection, project, now_ms), None) if project else None
-    kind = TunnelKind.LINK if project else TunnelKind.HUB
     return await _open(connection, caller, kind, start, end, reason, now_ms)
+
+
+def check_ends(kind: TunnelKind, start: PlaceName, end: PlaceName | None) -> None:
+    """Refuse what no tunnel of a kind can join. Raises InvalidInputError."""
+    if kind is TunnelKind.TUNNEL:
+        if end is None or start == end:
+            raise InvalidInputError("tunnel_to_itself", place=start.told)
+        if (start.room is None) != (end.room is None):
+            raise InvalidInputError("tunnel_ends_differ", first=start.told, second=end.told)
+        return
+    if start.room is not None or (end is not None and end.room is not None):
+        second = "" if end is None else end.told
+        raise InvalidInputError("invalid_link", first=start.told, second=second)
+    check_link(start.wing, None if end is None else end.wing)
 
 
 async def _open(  # noqa: PLR0917 - the columns of a row
@@ -115,6 +125,20 @@ async def _open(  # noqa: PLR0917 - the columns of a row
     there = await between(connection, start, end)
     if there is not None and there.state is TunnelState.OPEN:
         raise InvalidInputError("tunnel_exists", id=there.id)
+    return await open_between(connection, caller, kind, start, end, reason, now_ms)
+
+
+async def open_between(  # noqa: PLR0917 - the columns of a row
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    kind: TunnelKind,
+    start: End,
+    end: End | None,
+    reason: str,
+    now_ms: int,
+) -> str:
+    """Open a tunnel between rows, in the place of one that was proposed or dismissed."""
+    there = await between(connection, start, end)
     if there is not None:
         await connection.execute("DELETE FROM tunnels WHERE id = ?", (there.id,))
     row = _values(kind, TunnelState.OPEN, start, end, now_ms)
@@ -203,6 +227,12 @@ async def listing(
     return shown
 
 
+async def in_state(connection: aiosqlite.Connection, state: TunnelState) -> list[Tunnel]:
+    """Return the tunnels that stand like this, whoever knows of their ends."""
+    rows = await connection.execute_fetchall(f"{_TUNNELS} WHERE t.state = ?", (state,))
+    return [_tunnel(*row) for row in rows]
+
+
 def _touches(tunnel: Tunnel, place: PlaceName) -> bool:
     return any(
         end is not None and end.wing == place.wing and place.room in {None, end.room}
@@ -217,15 +247,29 @@ async def _known(
     known: dict[PlaceName, bool] = {}
     found = []
     for row in await connection.execute_fetchall(f"{_TUNNELS} {condition}", values):
-        id_, kind, state, wing, room, to_wing, to_room, *told = row
-        start = PlaceName(wing, room)
-        end = None if to_wing is None else PlaceName(to_wing, to_room)
-        for place in (start, end):
-            if place is not None and place not in known:
-                known[place] = await is_known(connection, caller, TunnelKind(kind), place)
-        if all(place is None or known[place] for place in (start, end)):
-            found.append(Tunnel(id_, TunnelKind(kind), TunnelState(state), start, end, *told))
+        tunnel = _tunnel(*row)
+        ends = [place for place in (tunnel.start, tunnel.end) if place is not None]
+        for place in ends:
+            if place not in known:
+                known[place] = await is_known(connection, caller, tunnel.kind, place)
+        if all(known[place] for place in ends):
+            found.append(tunnel)
     return found
+
+
+def _tunnel(  # noqa: PLR0917 - the columns of a row
+    id_: str,
+    kind: str,
+    state: str,
+    wing: str,
+    room: str | None,
+    to_wing: str | None,
+    to_room: str | None,
+    *told: Any,  # noqa: ANN401 - the columns that need no change
+) -> Tunnel:
+    start = PlaceName(wing, room)
+    end = None if to_wing is None else PlaceName(to_wing, to_room)
+    return Tunnel(id_, TunnelKind(kind), TunnelState(state), start, end, *told)
 
 
 async def is_known(

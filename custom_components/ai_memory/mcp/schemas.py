@@ -260,6 +260,7 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
             "format": _TEXT,
             "dry_run": {"type": "boolean"},
             **dict.fromkeys(("read", "added", "known", "updated", "skipped", "refused"), _COUNT),
+            **dict.fromkeys(("places", "tunnels"), _COUNT),
             "skipped_lines": _list(_object({"line": _COUNT, "reason": _TEXT})),
         }
     ),

@@ -225,6 +225,8 @@ def import_reply(report: ImportReport) -> Reply:
         "updated": report.updated,
         "skipped": report.skipped,
         "refused": report.refused,
+        "places": report.places,
+        "tunnels": report.tunnels,
         "skipped_lines": [
             {"line": one.line, "reason": one.reason.value} for one in report.skipped_lines
         ],

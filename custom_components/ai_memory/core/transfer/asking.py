@@ -24,7 +24,11 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What became of an import; everything that was read is counted once."""
+    """What became of an import; every memory that was read is counted once.
+
+    ``places`` were described or scoped, ``tunnels`` opened; those that stay as they are do not
+    count.
+    """
 
     format: TransferFormat
     dry_run: bool
@@ -34,6 +38,8 @@ class ImportReport:
     refused: int
     skipped: int
     skipped_lines: tuple[Skipped, ...]
+    places: int = 0
+    tunnels: int = 0
 
     @property
     def read(self) -> int:

@@ -15,7 +15,7 @@ from ..database import Database
 from ..models import KEPT, Caller, Filters
 from ..schema import SCHEMA_VERSION
 from ..visibility import visible_to
-from . import attached, markdown, own, repository
+from . import attached, markdown, own, palace_lines, repository
 from .own import ExportedMemory
 from .values import ExportFormat
 
@@ -46,6 +46,9 @@ async def _jsonl(
     async for page in _pages(database, caller, wanted, all_owners=all_owners):
         told = page if all_owners else [_for_caller(caller, one) for one in page]
         yield await loop.run_in_executor(None, _lines, told), len(page)
+    async with database.reading() as connection:
+        palace = await palace_lines.lines(connection, caller, filters, all_owners=all_owners)
+    yield "".join(line for _, line in palace), 0
 
 
 async def _markdown(

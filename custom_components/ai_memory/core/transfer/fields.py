@@ -11,7 +11,7 @@ from typing import Final
 
 from ..models import MEMORY_TYPES, Layer, Scope
 from ..text_input import CONTENT_LIMIT_CHARACTERS, NAME_LIMIT_CHARACTERS, SUMMARY_LIMIT_CHARACTERS
-from .values import ImportedMemory, Item, Skipped, SkipReason
+from .values import ImportedMemory, Skipped, SkipReason
 
 CONTENT_NAMES: Final = ("content", "text", "memory", "fact", "document", "note", "data", "body")
 _SUMMARY_NAMES: Final = ("summary", "keywords", "tags", "categories", "category", "title")
@@ -47,7 +47,7 @@ _MILLISECONDS_FROM: Final = 100_000_000_000
 """A number as large as this counts milliseconds, a smaller one seconds."""
 
 
-def memory_of(line: int, row: Mapping[str, object]) -> Item:
+def memory_of(line: int, row: Mapping[str, object]) -> ImportedMemory | Skipped:
     """Return the memory that a row of named values tells."""
     values = _flattened(row)
     content = first_text(values, CONTENT_NAMES)

@@ -22,6 +22,7 @@ from ..transaction import MemoryChange, Transaction, Written
 from ..visibility import SqlValue
 from . import repository
 from .asking import SKIPPED_TOLD, ImportReport, ImportRequest, without_cycles
+from .furnishing import LINES_AT_ONCE, Furnisher, Line
 from .preparing import (
     Defaults,
     Owner,
@@ -45,6 +46,7 @@ LINKED_AT_ONCE: Final = 200
 
 type Store = Callable[[Sequence[Prepared]], Awaitable[None]]
 type Link = Callable[[Sequence[tuple[int, int]]], Awaitable[None]]
+type Furnish = Callable[[Furnisher, Sequence[Line]], Awaitable[list[Skipped]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Importer:
         self._format = TransferFormat.AUTO
         self._all_owners = Access.ADMIN in caller.access
         self._seen: set[object] = set()
+        self._furnisher = Furnisher(caller, home, dry_run=True)
         self._sequences: dict[str, int] = {}
         self._replaced: dict[str, str] = {}
         self._told_ids: frozenset[str | None] = frozenset()
@@ -74,7 +77,12 @@ class Importer:
         self._added = self._known = self._updated = self._refused = self._skipped_count = 0
 
     async def run(
-        self, request: ImportRequest, store: Store, link: Link, room_left: int
+        self,
+        request: ImportRequest,
+        store: Store,
+        link: Link,
+        furnish: Furnish,
+        room_left: int,
     ) -> ImportReport:
         """Read everything, then store it batch by batch. Raises StorageError.
 
@@ -83,6 +91,7 @@ class Importer:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(None, read, request.data, request.format)
         self._format = found.format
+        self._furnisher.dry_run = request.dry_run
         self._skipped, self._skipped_count = list(found.skipped), found.skipped_count
         self._told_ids = frozenset(one.id for one in found.memories)
         for batch in batched(found.memories, BATCH_MEMORIES, strict=False):
@@ -94,8 +103,14 @@ class Importer:
         links = await loop.run_in_executor(None, without_cycles, self._sequences, self._replaced)
         for linked in batched(links, LINKED_AT_ONCE, strict=False):
             await link(linked)
+        palace_lines: tuple[Line, ...] = (*found.places, *found.tunnels)
+        for lines in batched(palace_lines, LINES_AT_ONCE, strict=False):
+            for skipped in await furnish(self._furnisher, lines):
+                self._skip(skipped)
         return ImportReport(
             format=found.format,
+            places=self._furnisher.places,
+            tunnels=self._furnisher.tunnels,
             dry_run=request.dry_run,
             added=self._added,
             known=self._known,
@@ -164,6 +179,7 @@ class Importer:
         if owner is None:
             self._skip(Skipped(one.told.line, SkipReason.NOBODY))
             return None
+        self._furnisher.meet(one.wing, one.room, scope)
         return _Place(room_id, scope, owner)
 
     async def _existing(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from .decoding import lines
 from .fields import memory_of
 from .json_stream import items, parsed
-from .values import ITEM_LIMIT_CHARACTERS, Item, Skipped, SkipReason
+from .values import ITEM_LIMIT_CHARACTERS, ImportedMemory, Item, Skipped, SkipReason
 
 
 def read_json(text: str) -> Iterator[Item]:
@@ -51,7 +51,7 @@ def rows(text: str) -> Iterator[tuple[int, object]]:
         yield line, Skipped(line, SkipReason.NOT_JSON) if value is None else value
 
 
-def row_of(line: int, value: object) -> Item:
+def row_of(line: int, value: object) -> ImportedMemory | Skipped:
     """Return the memory of a JSON value: an object, or a text alone."""
     if isinstance(value, str):
         value = {"content": value}

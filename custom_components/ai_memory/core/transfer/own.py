@@ -1,9 +1,9 @@
 """Our own export: JSONL that comes back without a loss, and idempotently.
 
 The first line says what the file is and which version; then each line is a memory with everything
-that is stored of it. Times are ISO 8601 in UTC, to the millisecond. A later version may add names;
-one that changes the meaning of a name raises ``VERSION``, and a reader that does not know it reads
-nothing.
+that is stored of it, or has a ``kind`` (``palace_lines``). Times are ISO 8601 in UTC, to the
+millisecond. A later version may add names; one that changes the meaning of a name raises
+``VERSION``, and a reader that does not know it reads nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +16,7 @@ from typing import Any, Final
 from ..models import DEFAULT_TYPE, MEMORY_TYPES, Layer, Memory, Scope, Status
 from . import attached
 from .json_lists import rows
+from .palace_lines import KIND_KEY, MEMORY, read_palace
 from .values import ImportedMemory, Item, Skipped, SkipReason, Usage
 
 VERSION: Final = 1
@@ -98,6 +99,8 @@ def read_own(text: str) -> Iterator[Item]:
             if value[HEADER_KEY] != VERSION:
                 yield Skipped(line, SkipReason.NEWER_EXPORT)
                 return
+        elif value.get(KIND_KEY, MEMORY) != MEMORY:
+            yield read_palace(line, value)
         else:
             yield _memory(line, value)
 

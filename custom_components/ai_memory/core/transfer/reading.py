@@ -23,9 +23,12 @@ from .text_list import read_text_list
 from .values import (
     INPUT_LIMIT_BYTES,
     MEMORIES_LIMIT,
+    PLACES_LIMIT,
     SKIPPED_KEPT,
     Imported,
     ImportedMemory,
+    ImportedPlace,
+    ImportedTunnel,
     Item,
     Skipped,
     SkipReason,
@@ -73,6 +76,8 @@ def read(data: str | bytes, wanted: TransferFormat = TransferFormat.AUTO) -> Imp
     text = decoded(data)
     found = detected(text) if wanted is TransferFormat.AUTO else wanted
     memories: list[ImportedMemory] = []
+    places: list[ImportedPlace] = []
+    tunnels: list[ImportedTunnel] = []
     skipped: list[Skipped] = []
     skipped_count = 0
     for number, item in enumerate(_READERS[found](text), start=1):
@@ -81,6 +86,12 @@ def read(data: str | bytes, wanted: TransferFormat = TransferFormat.AUTO) -> Imp
         if isinstance(item, ImportedMemory) and len(memories) < MEMORIES_LIMIT:
             memories.append(item)
             continue
+        if isinstance(item, ImportedPlace) and len(places) < PLACES_LIMIT:
+            places.append(item)
+            continue
+        if isinstance(item, ImportedTunnel) and len(tunnels) < PLACES_LIMIT:
+            tunnels.append(item)
+            continue
         skipped_count += 1
         if len(skipped) < SKIPPED_KEPT:
             told = item if isinstance(item, Skipped) else Skipped(item.line, SkipReason.TOO_MANY)
@@ -88,6 +99,8 @@ def read(data: str | bytes, wanted: TransferFormat = TransferFormat.AUTO) -> Imp
     return Imported(
         format=found,
         memories=tuple(memories),
+        places=tuple(places),
+        tunnels=tuple(tunnels),
         skipped=tuple(skipped),
         skipped_count=skipped_count,
     )

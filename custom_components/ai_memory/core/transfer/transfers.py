@@ -6,19 +6,22 @@ transaction of ``commits``, like every other write.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 
 from ..cleaning import cleaned_filters
 from ..commits import Commits
 from ..database import Database
+from ..memories import milliseconds
 from ..models import Caller, Filters
 from ..screen import Strictness
 from ..transaction import Transaction, Written
 from . import repository
 from .asking import ImportReport, ImportRequest
 from .exporting import export
+from .furnishing import Furnisher, Line
 from .importing import Importer
 from .preparing import Prepared
-from .values import ExportFormat
+from .values import ExportFormat, Skipped
 
 
 class Transfers:
@@ -79,6 +82,15 @@ class Transfers:
 
             await self._commits.run(caller, work)
 
+        async def furnish(furnisher: Furnisher, lines: Sequence[Line]) -> list[Skipped]:
+            now_ms = milliseconds(self._clock())
+            if furnisher.dry_run:
+                async with self._database.reading() as connection:
+                    return await furnisher.furnish(connection, lines, now_ms)
+            return await self._commits.rearrange(
+                partial(furnisher.furnish, lines=lines, now_ms=now_ms)
+            )
+
         importer = Importer(self._database, caller, self._home_screen)
         room_left = self._capacity() - self._commits.of_home
-        return await importer.run(request, store, link, room_left)
+        return await importer.run(request, store, link, furnish, room_left)

@@ -10,11 +10,16 @@ from enum import StrEnum
 from typing import Final
 
 from ..models import Layer, Scope, Status
+from ..place_view import PlaceName
+from ..tunnel_rows import TunnelKind
 from .attached import NOTHING, Attached
 
 INPUT_LIMIT_BYTES: Final = 32 * 1024 * 1024
 MEMORIES_LIMIT: Final = 100_000
 """As many memories as one import takes; those after them are skipped."""
+
+PLACES_LIMIT: Final = 10_000
+"""As many places, and as many tunnels, as one import takes."""
 
 ITEM_LIMIT_CHARACTERS: Final = 512 * 1024
 """The longest line or JSON object that is looked at; one memory never fills it."""
@@ -64,6 +69,9 @@ class SkipReason(StrEnum):
     WING = "wing_not_allowed"
     SCREENED = "screened"
     REVISION = "revision_too_high"
+    PLACE = "place_not_found"
+    UNKNOWN_KIND = "unknown_kind"
+    LINK = "link_needs_admin"
     NOT_RENEWED = "renewal_needs_admin"
 
 
@@ -123,14 +131,37 @@ class ImportedMemory:
     external_id: str | None = None
 
 
-type Item = ImportedMemory | Skipped
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedPlace:
+    """What our own export tells of a wing or a room; only wings have a default scope."""
+
+    line: int
+    place: PlaceName
+    description: str = ""
+    default_scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTunnel:
+    """What our own export tells of a tunnel; a hub has no end."""
+
+    line: int
+    kind: TunnelKind
+    start: PlaceName
+    end: PlaceName | None
+    reason: str = ""
+
+
+type Item = ImportedMemory | ImportedPlace | ImportedTunnel | Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What a file holds: its memories, and the first of the lines that were passed over."""
+    """What a file holds, and the first of the lines that were passed over."""
 
     format: TransferFormat
     memories: tuple[ImportedMemory, ...]
+    places: tuple[ImportedPlace, ...] = ()
+    tunnels: tuple[ImportedTunnel, ...] = ()
     skipped: tuple[Skipped, ...]
     skipped_count: int
