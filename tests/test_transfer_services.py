@@ -1,5 +1,6 @@
 """Export and import as actions: texts, files, and who may do what."""
 
+from functools import partialmethod
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.core import Caller, Filters, Layer, NewMemory, Scope
+from custom_components.ai_memory.core.transfer.transfers import Transfers
 
 pytestmark = pytest.mark.usefixtures("loaded")
 
@@ -245,16 +247,44 @@ async def test_too_much_for_a_response_or_an_import(
 ) -> None:
     monkeypatch.setattr("custom_components.ai_memory.operations.transfer.TEXT_LIMIT_BYTES", 300)
     await _call(hass, "import_memories", text="A fact")
+    await _call(hass, "import_memories", text="Another fact that makes the text a long one" * 9)
     with pytest.raises(ServiceValidationError) as refused:
-        await _call(hass, "export_memories")
+        await _call(hass, "export_memories", format="markdown")
     assert refused.value.translation_key == "export_too_large"
-    assert (await _call(hass, "export_memories", path="all.jsonl"))["count"] == 1
+    assert (await _call(hass, "export_memories", path="all.jsonl"))["count"] == 2
     monkeypatch.setattr("custom_components.ai_memory.core.transfer.reading.INPUT_LIMIT_BYTES", 9)
     sent: tuple[dict[str, Any], ...] = ({"text": "Ten letters"}, {"path": "all.jsonl"})
     for data in sent:
         with pytest.raises(ServiceValidationError) as refused:
             await _call(hass, "import_memories", **data)
         assert refused.value.translation_key == "import_too_large"
+
+
+async def test_lines_come_in_pages(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _call(hass, "import_memories", text="A fact\nAnother fact\nA third one")
+    whole = await _call(hass, "export_memories")
+    assert (whole["count"], whole["next_cursor"]) == (3, None)
+    page = Transfers.page
+    monkeypatch.setattr(Transfers, "page", partialmethod(page, most=900))
+    told: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        part = await _call(hass, "export_memories", **cursor)
+        told += part["text"].splitlines()[1:]
+        if part["next_cursor"] is None:
+            break
+        assert part["count"] == 1
+        cursor = {"cursor": part["next_cursor"]}
+    assert told == whole["text"].splitlines()[1:]
+    bad: tuple[dict[str, Any], ...] = (
+        {"cursor": "3"},
+        {"cursor": "place x", "format": "markdown"},
+        {"cursor": "place x", "path": "all.jsonl"},
+    )
+    for data in bad:
+        with pytest.raises(ServiceValidationError) as refused:
+            await _call(hass, "export_memories", **data)
+        assert refused.value.translation_key == "invalid_cursor"
 
 
 async def test_a_failing_disk_leaves_the_file_of_before(

@@ -132,7 +132,7 @@ SERVICES: Final = (
     Publication(
         name="export_memories",
         operation_name="export",
-        offered=("format", "wing", "room", "scope", "all_owners"),
+        offered=("format", "wing", "room", "scope", "all_owners", "cursor"),
     ),
     Publication(
         name="import_memories",

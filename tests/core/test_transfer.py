@@ -22,6 +22,7 @@ from custom_components.ai_memory.core import (
     Caller,
     Change,
     Filters,
+    InvalidInputError,
     Layer,
     MemoryChanges,
     MemoryManager,
@@ -685,6 +686,121 @@ def test_a_long_history_is_linked_in_no_time() -> None:
     assert time.monotonic() - started < 5
 
 
+async def _pages(
+    memory: MemoryManager, caller: Caller, most: int, *, all_owners: bool = False
+) -> list[str]:
+    pages: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await memory.transfers.page(
+            caller, Filters(), cursor, all_owners=all_owners, most=most
+        )
+        pages.append(page.text)
+        assert len(_rows(page.text)) >= page.count
+        if (cursor := page.next_cursor) is None:
+            return pages
+
+
+async def test_an_export_comes_in_pages_that_come_back_in_any_order(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory = await open_memory()
+    ids = await _furnish(memory, anna, clock)
+    await memory.places.describe(ADMIN, "household", None, "The house", None)
+    whole = await _export(memory, ADMIN, all_owners=True)
+    assert await _pages(memory, ADMIN, 700_000, all_owners=True) == [whole]
+    pages = await _pages(memory, ADMIN, 1, all_owners=True)
+    assert len(pages) == 7
+    assert [page.splitlines()[1] for page in pages] == whole.splitlines()[1:]
+    chain = [json.loads(page.splitlines()[1]) for page in pages if ids["3"] in page]
+    assert [(one.get("superseded_by"), one.get("supersedes")) for one in chain] == [
+        (ids["3"], None),
+        (None, [ids["2"]]),
+    ]
+    before, belonging = await _stored(memory), await _belonging(memory)
+    for name, order in (("a.db", pages), ("b.db", pages[::-1]), ("c.db", pages[3:] + pages[:3])):
+        other = await open_memory(name=name)
+        for page in order:
+            await _import(other, ADMIN, page)
+        assert await _stored(other) == before
+        assert await _belonging(other) == belonging
+        await other.close()
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.transfers.page(ADMIN, Filters(), "memory 1; DROP TABLE")
+    assert refused.value.key == "invalid_cursor"
+    # A cursor of what is gone, or of others, leads on to what comes after it.
+    rest = await memory.transfers.page(HOME, Filters(), f"memory {ids['1']} 0000")
+    assert [row["id"] for row in _rows(rest.text)[:-1]] == [ids["2"], ids["3"], ids["4"]]
+
+
+async def test_much_that_belongs_to_one_memory_comes_back(open_memory: Opener) -> None:
+    memory, other = await open_memory(), await open_memory(name="other.db")
+    added = (await memory.add(HOME, NewMemory(content="🗑" * 10_000))).memory
+    rows = [(added.sequence, number) for number in range(1_100)]
+    async with memory._database.transaction() as connection:
+        await connection.executemany(
+            "INSERT INTO evidence (sequence, at_ms, stance, quote, anchor, source) VALUES"
+            " (?1, ?2, 'corroborates', ?3, iif(?2 < 100, 'path:a', NULL), 'assist')",
+            [(*row, "🗑" * 500) for row in rows],
+        )
+        await connection.executemany(
+            "INSERT INTO earlier_texts (sequence, revision, content, summary, scope, written_ms,"
+            " replaced_ms) VALUES (?1, ?2, ?3, '', 'common', ?2, ?2)",
+            [(*row, "🗑" * 10_000) for row in rows[:50]],
+        )
+    pages = await _pages(memory, ADMIN, 700_000, all_owners=True)
+    assert max(len(json.dumps({"text": page, "format": "ai_memory"})) for page in pages) < 2**20
+    assert len(pages) > 15
+    assert sum(len(_rows(page)) for page in pages) > len(pages)
+    for page in reversed(pages):
+        report = await _import(other, ADMIN, page)
+        assert report.skipped == 0
+    assert await _belonging(other) == await _belonging(memory)
+    assert [len(one) for one in await _belonging(other)] == [50, 1_100, 0]
+    whole = await open_memory(name="whole.db")
+    report = await _import(whole, ADMIN, await _export(memory, ADMIN))
+    assert (report.added, report.skipped) == (1, 0)
+    assert await _belonging(whole) == await _belonging(memory)
+
+
+async def test_links_to_what_was_here_before_make_no_circle_and_touch_nothing_of_others(
+    open_memory: Opener, anna: Caller, clock: SteppingClock
+) -> None:
+    memory = await open_memory()
+    ids = await _furnish(memory, anna, clock)
+    pages = await _pages(memory, HOME, 1)
+    old, new = (next(page for page in pages if f'"id":"{ids[one]}"' in page) for one in "23")
+    client = replace(HOME, source="mcp:mallory")
+
+    async def replacement(other: MemoryManager) -> str | None:
+        found: str | None
+        (found,) = (row[23] for row in await _stored(other) if row[0] == ids["2"])
+        return found
+
+    # What it brought in itself it may link, what was here before it came may not.
+    mine = await open_memory(name="mine.db")
+    for page in (old, new):
+        await _import(mine, client, page)
+    assert await replacement(mine) == ids["3"]
+    theirs = await open_memory(name="theirs.db")
+    await _import(theirs, AUTOMATION, old)
+    await _import(theirs, client, new)
+    assert await replacement(theirs) is None
+    # What follows the end of a chain and is replaced by its beginning would close a circle.
+    circle = await open_memory(name="circle.db")
+    (first,), (second,) = _rows(old), _rows(new)
+    second["status"] = "superseded"
+    lines = "\n".join(map(json.dumps, (first, second)))
+    await _import(circle, ADMIN, lines, format=TransferFormat.AI_MEMORY)
+    assert await replacement(circle) == ids["3"]
+    third = first | {"id": ids["4"], "content": "A third", "supersedes": [ids["3"]]}
+    third["superseded_by"] = ids["2"]
+    await _import(circle, ADMIN, json.dumps(third), format=TransferFormat.AI_MEMORY)
+    linked = {line[0]: line[23] for line in await _stored(circle)}
+    assert linked[ids["2"]] == ids["3"]
+    assert (linked[ids["3"]], linked[ids["4"]]) in ((None, ids["2"]), (ids["4"], None))
+
+
 async def test_what_was_said_twice_in_the_past_stays_twice(open_memory: Opener) -> None:
     memory, other = await open_memory(), await open_memory(name="other.db")
     await memory.add(HOME, NewMemory(content="The oven is on"))
@@ -820,10 +936,16 @@ async def test_a_later_revision_that_was_replaced_is_linked(
 ) -> None:
     memory, other = await open_memory(), await open_memory(name="other.db")
     old = (await memory.add(HOME, NewMemory(content="The bins go out on Monday"))).memory
-    await _import(other, AUTOMATION, await _export(memory, HOME))
+    before = await _export(memory, HOME)
+    await _import(other, AUTOMATION, before)
     clock.advance(days=1)
     new = NewMemory(content="The bins go out on Friday", supersedes=old.id)
     await memory.add(HOME, new)
+    apart = await open_memory(name="apart.db")
+    await _import(apart, AUTOMATION, before)
     report = await _import(other, AUTOMATION, await _export(memory, HOME))
     assert _told(report) == {"read": 2, "updated": 1, "added": 1}
+    for page in reversed(await _pages(memory, HOME, 1)):
+        await _import(apart, AUTOMATION, page)
+    assert await _stored(apart) == await _stored(memory)
     assert await _stored(other) == await _stored(memory)

@@ -270,3 +270,29 @@ async def test_an_import_neither_poses_as_another_client_nor_overwrites(let_in: 
     (renewed,) = (await owner.tool("memory_get", ids=[record["id"]]))["records"]
     assert (renewed["agent"], renewed["revision"]) == ("ann", 9)
     assert renewed["content"] == "Retries are endless"
+
+
+async def test_a_large_namespace_leaves_and_comes_back_page_by_page(
+    agent: Agent, let_in: LetIn, loaded: MockConfigEntry
+) -> None:
+    owner = await let_in("owner", access=["read", "write", "export", "admin"])
+    manager = loaded.runtime_data.manager
+    writer = Caller(source="test", reach=Reach(workshop=True))
+    for number in range(30):
+        content = f"Record {number} " + '🗑ü"' * 3_000
+        await manager.add(writer, NewMemory(content=content, wing=REPOSITORY, room="fact"))
+    pages, cursor = [], None
+    while True:
+        arguments = {"namespace": REPOSITORY} | ({"cursor": cursor} if cursor else {})
+        page = await owner.tool("memory_export", **arguments)
+        pages.append(page)
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert (len(pages) > 2, sum(page["count"] for page in pages)) == (True, 30)
+    await manager.delete(writer, None, Filters(wing=REPOSITORY))
+    for page in reversed(pages):
+        said = await owner.send({"text": page["text"]}, path=f"{BASE}/memory_import")
+        assert said.status == HTTPStatus.OK, await said.text()
+        report = await said.json()
+        assert (report["added"], report["skipped"]) == (page["count"], 0)
+    assert (await manager.latest(writer, Filters(wing=REPOSITORY), 1)).total == 30

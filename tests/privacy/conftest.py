@@ -15,7 +15,7 @@ from custom_components.ai_memory.core import (
     manager as manager_module,
     tunnels,
 )
-from custom_components.ai_memory.core.transfer import importing
+from custom_components.ai_memory.core.transfer import storing
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
 from custom_components.ai_memory.mcp import limits
 
@@ -50,7 +50,7 @@ def _nothing_depends_on_the_time_that_passes(monkeypatch: pytest.MonkeyPatch) ->
 def ulids(monkeypatch: pytest.MonkeyPatch) -> Ulids:
     """Return what makes every id."""
     made = Ulids()
-    for module in (additions, importing, tunnels):
+    for module in (additions, storing, tunnels):
         monkeypatch.setattr(module, "ulid_at_time", made)
     return made
 

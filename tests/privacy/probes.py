@@ -135,6 +135,8 @@ READING: Final = (
     *_by_id("anchors"),
     Probe("export", {"format": "jsonl"}),
     Probe("export", {"format": "markdown"}),
+    *_each("export", "cursor", (f"memory {id_of(name)} 0000" for name in MEMORIES)),
+    *_each("export", "cursor", ("place nook alcove", f"tunnel {id_of(TUNNELS[0])}", "nonsense")),
     *_each("export", "wing", WINGS),
     Probe("forget_me", {}),
     Probe("forget_me", {"confirm": "123456"}),

@@ -254,7 +254,14 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
             **dict.fromkeys(("checked", "ok", "missing", "unavailable", "changed"), _COUNT),
         }
     ),
-    "export": _object({"format": _one_of(*map(str, ExportFormat)), "count": _COUNT, "text": _TEXT}),
+    "export": _object(
+        {
+            "format": _one_of(*map(str, ExportFormat)),
+            "count": _COUNT,
+            "text": _TEXT,
+            "next_cursor": {"type": ["string", "null"]},
+        }
+    ),
     "import": _object(
         {
             "format": _TEXT,

@@ -41,7 +41,7 @@ WORKSHOP_TOOLS: Final = (
     Publication(
         name="memory_export",
         operation_name="export",
-        offered=("wing", "format"),
+        offered=("wing", "format", "cursor"),
         renamed=_OF_RECORDS,
     ),
     Publication(

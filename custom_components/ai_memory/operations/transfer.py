@@ -1,7 +1,7 @@
 """Taking memories out and bringing them in: the operations on whole memories.
 
 ``export_into`` is for a door that writes an export elsewhere, piece by piece; the operation itself
-answers with the text, as far as that is not too much for an answer.
+answers with the text: lines page by page, Markdown as far as that is not too much for an answer.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ from .parameters import Arguments, Kind, Parameter, Values
 from .replies import Reply, import_reply
 
 TEXT_LIMIT_BYTES: Final = 1_000_000
-"""The longest export that an answer holds; a larger one belongs into a file."""
+"""The longest text to read that an answer holds; a larger one belongs into a file."""
 
 type Write = Callable[[str], Awaitable[object]]
 
@@ -35,10 +35,11 @@ async def export_into(
 async def _write_export(
     manager: MemoryManager, caller: Caller, values: Values, write: Write
 ) -> Reply:
-    all_owners = bool(values.flag("all_owners"))
-    if all_owners and Access.ADMIN not in caller.access:
-        raise AccessDeniedError("access_denied", access=Access.ADMIN.value)
+    all_owners = _all_owners(caller, values)
     wanted = ExportFormat(values.given("format"))
+    if values.text("cursor") is not None:
+        # Only lines that an answer holds come in pages.
+        raise InvalidInputError("invalid_cursor", field="cursor")
     count = 0
     pieces = manager.transfers.export(caller, filters_of(values), wanted, all_owners=all_owners)
     async for piece, memories in pieces:
@@ -47,7 +48,32 @@ async def _write_export(
     return {"format": wanted.value, "count": count}
 
 
+def _all_owners(caller: Caller, values: Values) -> bool:
+    """Return whether everybody's memories are wanted. Raises AccessDeniedError."""
+    wanted = bool(values.flag("all_owners"))
+    if wanted and Access.ADMIN not in caller.access:
+        raise AccessDeniedError("access_denied", access=Access.ADMIN.value)
+    return wanted
+
+
 async def _export(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    if values.given("format") == ExportFormat.MARKDOWN:
+        return await _export_whole(manager, caller, values)
+    page = await manager.transfers.page(
+        caller,
+        filters_of(values),
+        values.text("cursor"),
+        all_owners=_all_owners(caller, values),
+    )
+    return {
+        "format": ExportFormat.JSONL.value,
+        "count": page.count,
+        "text": page.text,
+        "next_cursor": page.next_cursor,
+    }
+
+
+async def _export_whole(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     pieces: list[str] = []
     size = 0
 
@@ -59,7 +85,7 @@ async def _export(manager: MemoryManager, caller: Caller, values: Values) -> Rep
         pieces.append(piece)
 
     reply = await _write_export(manager, caller, values, collect)
-    return reply | {"text": "".join(pieces)}
+    return reply | {"text": "".join(pieces), "next_cursor": None}
 
 
 async def _import(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -79,7 +105,10 @@ async def _import(manager: MemoryManager, caller: Caller, values: Values) -> Rep
 EXPORT: Final = Operation(
     name="export",
     title="Export memories",
-    description="Write memories out, as lines that can be imported or to read.",
+    description=(
+        "Write memories out, as lines that can be imported or to read. Lines come in pages that"
+        " import one by one: ask on with next_cursor until it is null."
+    ),
     parameters=(
         Parameter(
             name="format",
@@ -97,6 +126,7 @@ EXPORT: Final = Operation(
             description="private memories of everybody, for administrators",
             default=False,
         ),
+        Parameter(name="cursor", description="next_cursor of the page before"),
     ),
     access=Access.EXPORT,
     handler=_export,

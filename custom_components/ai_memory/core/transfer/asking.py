@@ -61,5 +61,5 @@ def without_cycles(sequences: dict[str, int], replaced: dict[str, str]) -> list[
     return [
         (sequences[one], sequences[by])
         for one, by in replaced.items()
-        if ends[one] and by in sequences
+        if ends[one] and one in sequences and by in sequences
     ]

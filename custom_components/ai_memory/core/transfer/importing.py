@@ -7,55 +7,37 @@ import tells nothing. Nothing that is stored makes room for an import; what does
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from itertools import batched
 from typing import Final
 
 import aiosqlite
-from ulid_transform import ulid_at_time
 
-from .. import memories, palace
 from ..database import Database
-from ..models import DEFAULT_TYPE, LIVE, Access, Action, Caller, Layer, Memory, Scope, Status
+from ..models import LIVE, Access, Action, Caller, Memory, Scope, Status
 from ..screen import Strictness
 from ..transaction import MemoryChange, Transaction, Written
-from ..visibility import SqlValue
-from . import repository
-from .asking import SKIPPED_TOLD, ImportReport, ImportRequest, without_cycles
+from . import repository, storing
+from .asking import SKIPPED_TOLD, ImportReport, ImportRequest
 from .furnishing import LINES_AT_ONCE, Furnisher, Line
+from .linking import Link, Links, in_batches
 from .preparing import (
     Defaults,
-    Owner,
     Prepared,
-    attached_of,
     believed,
     in_the_same_hands,
     owner_of,
     prepare,
-    source_of,
 )
 from .reading import read
-from .renewing import renew
+from .storing import Spot
 from .values import ImportedMemory, Skipped, SkipReason, TransferFormat
 
 BATCH_MEMORIES: Final = 25
 """Memories of one transaction: others write and the event loop runs between two of them."""
 
-LINKED_AT_ONCE: Final = 200
-
-
 type Store = Callable[[Sequence[Prepared]], Awaitable[None]]
-type Link = Callable[[Sequence[tuple[int, int]]], Awaitable[None]]
+type MakeLinks = Callable[[Sequence[Link]], Awaitable[None]]
 type Furnish = Callable[[Furnisher, Sequence[Line]], Awaitable[list[Skipped]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where and whose a memory would be; the room may not exist yet."""
-
-    room_id: int | None
-    scope: Scope
-    owner: Owner
 
 
 class Importer:
@@ -70,8 +52,7 @@ class Importer:
         self._all_owners = Access.ADMIN in caller.access
         self._seen: set[object] = set()
         self._furnisher = Furnisher(caller, home, dry_run=True)
-        self._sequences: dict[str, int] = {}
-        self._replaced: dict[str, str] = {}
+        self._links = Links(caller)
         self._told_ids: frozenset[str | None] = frozenset()
         self._skipped: list[Skipped] = []
         self._added = self._known = self._updated = self._refused = self._skipped_count = 0
@@ -80,7 +61,7 @@ class Importer:
         self,
         request: ImportRequest,
         store: Store,
-        link: Link,
+        make_links: MakeLinks,
         furnish: Furnish,
         room_left: int,
     ) -> ImportReport:
@@ -100,9 +81,8 @@ class Importer:
                 room_left = await self._rehearse(prepared, room_left)
             else:
                 await store(prepared)
-        links = await loop.run_in_executor(None, without_cycles, self._sequences, self._replaced)
-        for linked in batched(links, LINKED_AT_ONCE, strict=False):
-            await link(linked)
+        for links in in_batches(await self._links.found(self._database)):
+            await make_links(links)
         palace_lines: tuple[Line, ...] = (*found.places, *found.tunnels)
         for lines in batched(palace_lines, LINES_AT_ONCE, strict=False):
             for skipped in await furnish(self._furnisher, lines):
@@ -126,18 +106,21 @@ class Importer:
         """Store in the running transaction what of a batch is new and fits."""
         added: list[MemoryChange] = []
         updated: list[MemoryChange] = []
-        connection, now_ms = write.connection, write.now_ms
+        connection = write.connection
         for one in batch:
             place = await self._place(connection, one)
             if place is None:
                 continue
             existing = await self._existing(connection, one, place)
             if existing is not None:
-                after = await self._renew(write, one, place, existing)
-                if after is not None:
-                    updated.append((existing, after))
+                if await self._is_newer(connection, one, place, existing):
+                    updated.append((existing, await storing.renew(write, one, place, existing)))
+                    self._links.stored(one.told, existing.sequence)
+                elif self._is_part_of(one, place, existing):
+                    await storing.complete(write, one, place, existing)
             elif self._is_new(one, place, room_left):
-                memory = await self._insert(connection, one, place, now_ms)
+                memory = await storing.insert(write, one, place, f"import_{self._format}")
+                self._links.stored(one.told, memory.sequence)
                 room_left -= memory.takes_room
                 added.append((None, memory))
         told = ((Action.ADDED, added), (Action.UPDATED, updated))
@@ -171,7 +154,7 @@ class Importer:
                     await self._is_newer(connection, one, place, existing)
         return room_left
 
-    async def _place(self, connection: aiosqlite.Connection, one: Prepared) -> _Place | None:
+    async def _place(self, connection: aiosqlite.Connection, one: Prepared) -> Spot | None:
         """Return where and whose the memory would be, None where it would be nobody's."""
         room_id, default_scope = await repository.place(connection, one.wing, one.room)
         scope = one.scope or default_scope or Scope.COMMON
@@ -180,10 +163,10 @@ class Importer:
             self._skip(Skipped(one.told.line, SkipReason.NOBODY))
             return None
         self._furnisher.meet(one.wing, one.room, scope)
-        return _Place(room_id, scope, owner)
+        return Spot(room_id, scope, owner)
 
     async def _existing(
-        self, connection: aiosqlite.Connection, one: Prepared, place: _Place
+        self, connection: aiosqlite.Connection, one: Prepared, place: Spot
     ) -> Memory | None:
         """Return the memory that this one is, as far as the caller may see it."""
         existing = None
@@ -196,7 +179,7 @@ class Importer:
                 connection, self._caller, one, place.scope, place.owner, place.room_id
             )
         if existing is not None and one.told.id is not None:
-            self._sequences[one.told.id] = existing.sequence
+            self._links.sequences[one.told.id] = existing.sequence
         return existing
 
     async def _may_be_told_anew(self, connection: aiosqlite.Connection, one: Prepared) -> bool:
@@ -209,7 +192,7 @@ class Importer:
             return True
         return await repository.is_taken(connection, told.id)
 
-    def _is_new(self, one: Prepared, place: _Place, room_left: int) -> bool:
+    def _is_new(self, one: Prepared, place: Spot, room_left: int) -> bool:
         """Return whether to add a memory that is not stored, and count what becomes of it."""
         key: object = (one.digest, place.scope, place.owner, one.told.status)
         if one.told.status is Status.SUPERSEDED and one.told.id is not None:
@@ -227,7 +210,7 @@ class Importer:
         return True
 
     async def _is_newer(
-        self, connection: aiosqlite.Connection, one: Prepared, place: _Place, existing: Memory
+        self, connection: aiosqlite.Connection, one: Prepared, place: Spot, existing: Memory
     ) -> bool:
         """Return whether to renew a stored memory, and count what becomes of this one."""
         newer = (
@@ -235,7 +218,7 @@ class Importer:
             and existing.live
             and one.told.revision > existing.revision
             # Nothing is retired without what replaced it.
-            and (one.told.status in LIVE or one.told.superseded_by in self._told_ids)
+            and (one.told.status in LIVE or await self._is_replaced(connection, one))
             and in_the_same_hands(existing, place.scope, place.owner)
         )
         if newer:
@@ -250,65 +233,16 @@ class Importer:
         self._known += not newer
         return newer
 
-    async def _insert(
-        self, connection: aiosqlite.Connection, one: Prepared, place: _Place, now_ms: int
-    ) -> Memory:
-        told = one.told
-        memory_id = told.id
-        if memory_id is None or await repository.is_taken(connection, memory_id):
-            memory_id = ulid_at_time(now_ms / 1000)
-        memory = await memories.insert(
-            connection,
-            {
-                **await self._values(connection, one, place, now_ms),
-                "id": memory_id,
-                "type": told.type or DEFAULT_TYPE,
-                "language": told.language or (None if told.id else self._caller.language),
-                "source": source_of(one, self._caller) or f"import_{self._format}",
-            },
-        )
-        await repository.set_usage(connection, memory.sequence, told.usage)
-        self._note_chain(told, memory.sequence)
-        belonging = attached_of(one, place.owner, self._caller)
-        await repository.attach(connection, memory.sequence, belonging)
-        stamp = repository.stamped(told, now_ms)
-        return await repository.stamp(connection, memory.sequence, stamp)
+    async def _is_replaced(self, connection: aiosqlite.Connection, one: Prepared) -> bool:
+        """Return whether what replaced a memory comes with it, or came before."""
+        by = one.told.superseded_by
+        if by is None or by in self._told_ids:
+            return by is not None
+        found = await repository.by_id(connection, self._caller, by, all_owners=self._all_owners)
+        return found is not None
 
-    async def _renew(
-        self, write: Transaction, one: Prepared, place: _Place, existing: Memory
-    ) -> Memory | None:
-        """Bring a stored memory to a later revision of itself."""
-        connection = write.connection
-        if not await self._is_newer(connection, one, place, existing):
-            return None
-        self._note_chain(one.told, existing.sequence)
-        values = await self._values(connection, one, place, write.now_ms)
-        stamp = repository.stamped(one.told, write.now_ms)
-        belonging = attached_of(one, place.owner, self._caller)
-        return await renew(write, existing, values, stamp, belonging)
-
-    def _note_chain(self, told: ImportedMemory, sequence: int) -> None:
-        """Remember where a memory is stored and what replaced it, to be linked in the end."""
-        if told.id is not None:
-            self._sequences[told.id] = sequence
-            if told.superseded_by is not None:
-                self._replaced[told.id] = told.superseded_by
-
-    async def _values(
-        self, connection: aiosqlite.Connection, one: Prepared, place: _Place, now_ms: int
-    ) -> dict[str, SqlValue]:
-        room_id = place.room_id
-        if room_id is None:
-            room_id = (await palace.ensure_place(connection, one.wing, one.room, now_ms)).room_id
-        return {
-            "content": one.content,
-            "summary": one.summary,
-            "restatement": one.digest,
-            "room_id": room_id,
-            "scope": place.scope,
-            "owner_agent": place.owner.agent,
-            "owner_user": place.owner.user,
-            "layer": one.told.layer or Layer.STANDARD,
-            "pinned": one.told.pinned,
-            "now_ms": now_ms,
-        }
+    def _is_part_of(self, one: Prepared, place: Spot, existing: Memory) -> bool:
+        """Return whether this is another line of the same memory, to be believed."""
+        is_same = (one.told.id, one.told.revision) == (existing.id, existing.revision)
+        ours = in_the_same_hands(existing, place.scope, place.owner)
+        return is_same and ours and believed(self._caller)

@@ -6,7 +6,7 @@ millisecond. A later version may add names; one that changes the meaning of a na
 ``VERSION``, and a reader that does not know it reads nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 import json
@@ -21,6 +21,9 @@ from .values import ImportedMemory, Item, Skipped, SkipReason, Usage
 
 VERSION: Final = 1
 HEADER_KEY: Final = "ai_memory_export"
+PART_CHARACTERS: Final = 200_000
+"""As much of what belongs to a memory as one line holds."""
+
 _TEXT_LIMIT_CHARACTERS: Final = 255
 _COUNT_LIMIT: Final = 2**53
 REVISION_LIMIT: Final = 2**31
@@ -37,6 +40,7 @@ class ExportedMemory:
     superseded: datetime | None
     usage: Usage
     attached: attached.Attached
+    supersedes: tuple[str, ...] = ()
 
 
 def header(exported: datetime, schema: int) -> str:
@@ -45,42 +49,65 @@ def header(exported: datetime, schema: int) -> str:
     return _line(told)
 
 
-def line_of(one: ExportedMemory) -> str:
-    """Return a memory as a line of an export."""
+def lines_of(one: ExportedMemory) -> list[str]:
+    """Return a memory as lines of an export, more than one only where much belongs to it.
+
+    Each holds all of the memory and a part of its lists, so that no line is too long to be read.
+    """
+    told = _told(one)
+    return [_line(told | part) for part in _parts(attached.told(one.attached))]
+
+
+def _parts(lists: Mapping[str, Sequence[object]]) -> Iterator[dict[str, object]]:
+    part: dict[str, list[object]] = {}
+    size = 0
+    # Anchors come first: those who may not bring in the rest take the first line alone.
+    for name in sorted(lists, key=lambda name: name != attached.ANCHORS.name):
+        for row in lists[name]:
+            length = len(json.dumps(row))
+            if size and size + length > PART_CHARACTERS:
+                yield dict(part)
+                part, size = {}, 0
+            part.setdefault(name, []).append(row)
+            size += length
+    yield dict(part)
+
+
+def _told(one: ExportedMemory) -> dict[str, object]:
     memory, usage = one.memory, one.usage
-    return _line(
-        {
-            "id": memory.id,
-            "content": memory.content,
-            "summary": memory.summary,
-            "wing": memory.wing,
-            "room": memory.room,
-            "scope": memory.scope.value,
-            "owner_agent": memory.owner_agent,
-            "owner_user": memory.owner_user,
-            "layer": int(memory.layer),
-            "pinned": memory.pinned,
-            "type": memory.type,
-            "status": memory.status.value,
-            "confidence": memory.confidence,
-            "revision": memory.revision,
-            "language": memory.language,
-            "source": memory.source,
-            "created": _written(memory.created),
-            "updated": _written(memory.updated),
-            "layered": _written(one.layered),
-            "expires": _written(memory.expires),
-            "superseded_by": memory.superseded_by,
-            "superseded": _written(one.superseded),
-            "evidence": memory.evidence,
-            "returned": usage.returned,
-            "fetched": usage.fetched,
-            "used": _written(usage.used),
-            "last_returned": _written(usage.last_returned),
-            "last_fetched": _written(usage.last_fetched),
-            **attached.told(one.attached),
-        }
-    )
+    supersedes: dict[str, object] = {}
+    if one.supersedes:
+        supersedes["supersedes"] = list(one.supersedes)
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "summary": memory.summary,
+        "wing": memory.wing,
+        "room": memory.room,
+        "scope": memory.scope.value,
+        "owner_agent": memory.owner_agent,
+        "owner_user": memory.owner_user,
+        "layer": int(memory.layer),
+        "pinned": memory.pinned,
+        "type": memory.type,
+        "status": memory.status.value,
+        "confidence": memory.confidence,
+        "revision": memory.revision,
+        "language": memory.language,
+        "source": memory.source,
+        "created": _written(memory.created),
+        "updated": _written(memory.updated),
+        "layered": _written(one.layered),
+        "expires": _written(memory.expires),
+        "superseded_by": memory.superseded_by,
+        "superseded": _written(one.superseded),
+        "evidence": memory.evidence,
+        "returned": usage.returned,
+        "fetched": usage.fetched,
+        "used": _written(usage.used),
+        "last_returned": _written(usage.last_returned),
+        "last_fetched": _written(usage.last_fetched),
+    } | supersedes
 
 
 def is_header(value: object) -> bool:
@@ -139,6 +166,7 @@ def _memory(line: int, row: Mapping[str, Any]) -> Item:
             expires=_moment(row, "expires"),
             superseded_by=_text(history, "superseded_by"),
             superseded=_moment(history, "superseded"),
+            supersedes=_ids(row, "supersedes"),
             usage=Usage(
                 returned=_number(row, "returned", 0),
                 fetched=_number(row, "fetched", 0),
@@ -183,6 +211,15 @@ def _text(row: Mapping[str, object], name: str) -> str | None:
     if not isinstance(value, str) or (name != "summary" and len(value) > _TEXT_LIMIT_CHARACTERS):
         raise ValueError
     return value
+
+
+def _ids(row: Mapping[str, object], name: str) -> tuple[str, ...]:
+    listed = row.get(name, [])
+    if not isinstance(listed, list) or len(listed) > attached.ROWS_LIMIT:
+        raise ValueError
+    if not all(isinstance(one, str) and len(one) <= _TEXT_LIMIT_CHARACTERS for one in listed):
+        raise ValueError
+    return tuple(listed)
 
 
 def _number(row: Mapping[str, object], name: str, missing: int, limit: float = _COUNT_LIMIT) -> int:

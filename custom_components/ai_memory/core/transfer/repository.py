@@ -1,13 +1,13 @@
-"""The statements that only imports and exports need.
+"""The statements that only imports need.
 
-``exporting`` reads pages of memories with what no reply tells of them; ``importing`` looks for what
-is known, and writes down what a new memory was before it came here.
+``importing`` looks for what is known, ``storing`` writes down what a new memory was before it came
+here.
 """
 
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import datetime
 import json
-from typing import Any, Final
+from typing import Final
 
 import aiosqlite
 
@@ -15,21 +15,13 @@ from .. import evidence, memories
 from ..memories import milliseconds
 from ..models import DEFAULT_TYPE, KEPT, LIVE, Caller, Filters, Memory, Scope, Status
 from ..visibility import Clause, SqlValue, visible_to
-from .attached import ANCHORS, LISTS, Attached, AttachedList, Row
-from .own import ExportedMemory
-from .preparing import Owner, Prepared
+from .attached import ANCHORS, LISTS, Attached, AttachedList
+from .preparing import Owner, Prepared, believed
 from .values import ImportedMemory, Usage
 
-_PAGE: Final = """
-    SELECT m.sequence, m.layered_ms, m.superseded_ms, u.returned, u.fetched, u.last_used_ms,
-        u.last_returned_ms, u.last_fetched_ms
-    FROM memories m LEFT JOIN usage u ON u.sequence = m.sequence
-    WHERE m.sequence > :after AND {condition} ORDER BY m.sequence LIMIT :limit
-"""
-_PLACES: Final = """
-    SELECT DISTINCT w.name, r.name
-    FROM memories m JOIN rooms r ON r.id = m.room_id JOIN wings w ON w.id = r.wing_id
-    WHERE {condition} ORDER BY w.name, r.name
+_SEQUENCES_OF: Final = """
+    SELECT m.id, m.sequence FROM memories m
+    WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {condition}
 """
 _PLACE: Final = """
     SELECT r.id, w.default_scope FROM wings w LEFT JOIN rooms r ON r.wing_id = w.id AND r.name = ?
@@ -58,15 +50,23 @@ _SET_USAGE: Final = """
         :sequence, :returned, :fetched, :used_ms, :last_returned_ms, :last_fetched_ms
     )
 """
-_LINK: Final = "UPDATE memories SET superseded_by = ? WHERE sequence = ? AND superseded_by IS NULL"
-
-
-def _select_attached(one: AttachedList) -> str:
-    columns = ", ".join(column.stored for column in one.columns)
-    return (
-        f"SELECT sequence, {columns} FROM {one.table}"
-        f" WHERE sequence IN (SELECT value FROM json_each(:listed)) ORDER BY sequence, {columns}"
-    )
+_LINK: Final = """
+    UPDATE memories SET superseded_by = :replacement
+    WHERE sequence = :sequence AND superseded_by IS NULL AND status = 'superseded'
+"""
+# One of the two was here before: what it is linked to already must not lead back.
+_LINK_APART: Final = f"""
+    {_LINK} AND (:believed OR source = :source)
+        AND sequence NOT IN (
+            WITH RECURSIVE newer (sequence) AS (
+                SELECT :replacement
+                UNION
+                SELECT m.superseded_by FROM newer n JOIN memories m ON m.sequence = n.sequence
+                WHERE m.superseded_by IS NOT NULL
+            )
+            SELECT sequence FROM newer
+        )
+"""
 
 
 def _insert_attached(one: AttachedList) -> str:
@@ -82,7 +82,6 @@ def _insert_attached(one: AttachedList) -> str:
     )
 
 
-_ATTACHED: Final = tuple(_select_attached(one) for one in LISTS)
 _ATTACH: Final = tuple(_insert_attached(one) for one in LISTS)
 
 
@@ -91,30 +90,6 @@ async def attach(connection: aiosqlite.Connection, sequence: int, attached: Atta
     for statement, rows in zip(_ATTACH, attached, strict=True):
         await connection.executemany(statement, [(sequence, *row) for row in rows])
     await evidence.prune_observations(connection, [sequence])
-
-
-async def page(
-    connection: aiosqlite.Connection, clause: Clause, after: int, limit: int
-) -> list[ExportedMemory]:
-    """Return the next memories that the clause admits, in order of sequence."""
-    parameters = clause.parameters | {"after": after, "limit": limit}
-    rows = list(await connection.execute_fetchall(_PAGE.format(condition=clause.sql), parameters))
-    found = await memories.by_sequences(connection, clause, [row[0] for row in rows])
-    belonging = [await _attached(connection, statement, found) for statement in _ATTACHED]
-    return [
-        _exported(
-            found[sequence], values, tuple(tuple(rows.get(sequence, ())) for rows in belonging)
-        )
-        for sequence, *values in rows
-        if sequence in found
-    ]
-
-
-async def places(connection: aiosqlite.Connection, clause: Clause) -> list[tuple[str, str]]:
-    """Return the places that hold memories which the clause admits, by name."""
-    sql = _PLACES.format(condition=clause.sql)
-    rows = await connection.execute_fetchall(sql, clause.parameters)
-    return [(wing, room) for wing, room in rows]
 
 
 async def place(
@@ -208,10 +183,38 @@ async def set_usage(connection: aiosqlite.Connection, sequence: int, usage: Usag
     )
 
 
-async def link(connection: aiosqlite.Connection, links: Sequence[tuple[int, int]]) -> None:
-    """Write down which memories were replaced by which, as pairs of sequences."""
-    rows = [(replacement, sequence) for sequence, replacement in links]
-    await connection.executemany(_LINK, rows)
+async def sequences_of(
+    connection: aiosqlite.Connection, caller: Caller, ids: Iterable[str], *, all_owners: bool
+) -> dict[str, int]:
+    """Return the rows of memories that an export may hold, by id, if the caller may see them."""
+    clause = visible_to(caller, Filters(statuses=KEPT), all_owners=all_owners)
+    sql = _SEQUENCES_OF.format(condition=clause.sql)
+    listed = {"ids": json.dumps(list(ids))}
+    rows = await connection.execute_fetchall(sql, clause.parameters | listed)
+    return {str(memory_id): int(sequence) for memory_id, sequence in rows}
+
+
+async def link(connection: aiosqlite.Connection, sequence: int, replacement: int) -> None:
+    """Write down that a memory was replaced by another, both of which were just stored."""
+    await connection.execute(_LINK, {"sequence": sequence, "replacement": replacement})
+
+
+async def link_apart(
+    connection: aiosqlite.Connection, caller: Caller, sequence: int, replacement: int
+) -> None:
+    """Write down that a memory was replaced by another, one of which was here before.
+
+    Who is not believed links only what it wrote itself.
+    """
+    await connection.execute(
+        _LINK_APART,
+        {
+            "sequence": sequence,
+            "replacement": replacement,
+            "believed": believed(caller),
+            "source": caller.source,
+        },
+    )
 
 
 def stamped(told: ImportedMemory, now_ms: int) -> dict[str, SqlValue]:
@@ -234,37 +237,5 @@ def stamped(told: ImportedMemory, now_ms: int) -> dict[str, SqlValue]:
     }
 
 
-async def _attached(
-    connection: aiosqlite.Connection, statement: str, sequences: Iterable[int]
-) -> dict[int, list[Row]]:
-    """Return the rows of one list by the memory that they belong to."""
-    listed = {"listed": json.dumps(list(sequences))}
-    rows: dict[int, list[Row]] = {}
-    for sequence, *values in await connection.execute_fetchall(statement, listed):
-        rows.setdefault(sequence, []).append(tuple(values))
-    return rows
-
-
-def _exported(memory: Memory, row: Sequence[Any], attached: Attached) -> ExportedMemory:
-    layered, superseded, returned, fetched, used, last_returned, last_fetched = row
-    return ExportedMemory(
-        memory=memory,
-        layered=_moment(layered) or memory.updated,
-        superseded=_moment(superseded),
-        usage=Usage(
-            returned=returned or 0,
-            fetched=fetched or 0,
-            used=_moment(used),
-            last_returned=_moment(last_returned),
-            last_fetched=_moment(last_fetched),
-        ),
-        attached=attached,
-    )
-
-
 def _ms(moment: datetime | None) -> int | None:
     return None if moment is None else milliseconds(moment)
-
-
-def _moment(value: int | None) -> datetime | None:
-    return None if value is None else datetime.fromtimestamp(value / 1000, UTC)

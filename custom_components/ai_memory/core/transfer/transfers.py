@@ -17,9 +17,17 @@ from ..screen import Strictness
 from ..transaction import Transaction, Written
 from . import repository
 from .asking import ImportReport, ImportRequest
-from .exporting import export
+from .exporting import (
+    PAGE_BYTES,
+    ExportPage,
+    check_cursor,
+    export,
+    jsonl_lines,
+    page_of,
+)
 from .furnishing import Furnisher, Line
 from .importing import Importer
+from .linking import Link
 from .preparing import Prepared
 from .values import ExportFormat, Skipped
 
@@ -63,6 +71,28 @@ class Transfers:
         async for piece in pieces:
             yield piece
 
+    async def page(
+        self,
+        caller: Caller,
+        filters: Filters,
+        cursor: str | None,
+        *,
+        all_owners: bool = False,
+        most: int = PAGE_BYTES,
+    ) -> ExportPage:
+        """Return what of an export comes after a cursor, as much as one import takes.
+
+        ``most`` counts bytes as JSON escapes them at the worst. Raises InvalidInputError and
+        StorageError.
+        """
+        check_cursor(cursor)
+        cleaned = cleaned_filters(caller, filters)
+        await self._flush_usage()
+        lines = jsonl_lines(
+            self._database, caller, cleaned, all_owners=all_owners, after=cursor or ""
+        )
+        return await page_of(lines, self._clock(), most)
+
     async def bring_in(self, caller: Caller, request: ImportRequest) -> ImportReport:
         """Store what of a text or a file is not known yet; nothing is evicted for it.
 
@@ -75,9 +105,14 @@ class Transfers:
 
             await self._commits.run(caller, work)
 
-        async def link(links: Sequence[tuple[int, int]]) -> None:
+        async def make_links(links: Sequence[Link]) -> None:
             async def work(write: Transaction) -> tuple[None, list[Written]]:
-                await repository.link(write.connection, links)
+                for one in links:
+                    pair = (one.sequence, one.replacement)
+                    if one.apart:
+                        await repository.link_apart(write.connection, caller, *pair)
+                    else:
+                        await repository.link(write.connection, *pair)
                 return None, []
 
             await self._commits.run(caller, work)
@@ -93,4 +128,4 @@ class Transfers:
 
         importer = Importer(self._database, caller, self._home_screen)
         room_left = self._capacity() - self._commits.of_home
-        return await importer.run(request, store, link, furnish, room_left)
+        return await importer.run(request, store, make_links, furnish, room_left)

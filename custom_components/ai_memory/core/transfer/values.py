@@ -122,6 +122,7 @@ class ImportedMemory:
     layered: datetime | None = None
     expires: datetime | None = None
     superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
     superseded: datetime | None = None
     source: str | None = None
     pinned: bool = False
