@@ -316,6 +316,7 @@ async def test_what_a_coding_agent_reaches(memory: MemoryManager) -> None:
         "github/acme/site",
         "github/acme/tool",
     ]
+    assert await reachable(CODER, "gitea/me/notes", from_hub=False) == ["gitea/me/notes", "global"]
     acme = replace(CODER, reach=Reach(home=False, workshop=True, wings=("github/acme/*",)))
     assert await reachable(acme, "github/acme/tool") == ["github/acme/tool"]
     assert await reachable(acme, "gitea/me/notes") == []

@@ -285,14 +285,21 @@ class Places:
             return await self._propose(connection, proposals)
 
     async def reachable(
-        self, caller: Caller, namespace_name: str, topics: Sequence[str] = ()
+        self,
+        caller: Caller,
+        namespace_name: str,
+        topics: Sequence[str] = (),
+        *,
+        from_hub: bool = True,
     ) -> list[str]:
         """Return the wings that a coding agent's search reaches, in the order that counts.
 
-        Raises StorageError.
+        Without those that only a hub reaches unless ``from_hub``. Raises StorageError.
         """
         async with self._database.reading() as connection:
-            return await tunnel_search.reachable(connection, caller, namespace_name, topics)
+            return await tunnel_search.reachable(
+                connection, caller, namespace_name, topics, from_hub=from_hub
+            )
 
     async def _propose(
         self, connection: aiosqlite.Connection, proposals: Sequence[Proposal]

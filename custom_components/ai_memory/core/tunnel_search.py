@@ -128,14 +128,19 @@ async def _rooms_at(
 
 
 async def reachable(
-    connection: aiosqlite.Connection, caller: Caller, namespace: str, topics: Sequence[str] = ()
+    connection: aiosqlite.Connection,
+    caller: Caller,
+    namespace: str,
+    topics: Sequence[str] = (),
+    *,
+    from_hub: bool = True,
 ) -> list[str]:
     """Return the wings that the search of a coding agent reaches, in the order that counts.
 
     The namespace, the projects it is linked to, the topics asked for, what is global; from a hub
-    then every other repository. Only wings within the caller's reach, whether or not they hold
-    anything yet, and every other repository only if the caller knows of it. Of a namespace beyond
-    its reach a caller learns nothing.
+    then every other repository, unless ``from_hub`` is False. Only wings within the caller's reach,
+    whether or not they hold anything yet, and every other repository only if the caller knows of
+    it. Of a namespace beyond its reach a caller learns nothing.
     """
     links: Iterable[sqlite3.Row] = ()
     if caller.reach.admits(namespace):
@@ -145,7 +150,7 @@ async def reachable(
         hub = hub or (kind == TunnelKind.HUB and wing == namespace)
         linked += [name for name in (wing, other) if name and name.startswith(PROJECTS)]
     wanted = [namespace, *sorted(linked), *(_topic(topic) for topic in topics), GLOBAL_WING]
-    if hub:
+    if hub and from_hub:
         wanted += await _repositories(connection, caller)
     return [wing for wing in dict.fromkeys(wanted) if caller.reach.admits(wing)]
 

@@ -32,7 +32,7 @@ _KINDS: Final = (
 
 
 async def _project_context(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    scope = await scope_of(manager, caller, values)
+    scope = await scope_of(manager, caller, values, from_hub=True)
     wanted = values.whole("budget_tokens") or manager.workshop.context_budget_tokens
     tokens = min(wanted, manager.workshop.hard_context_limit_tokens)
     packet = Packet({"namespace": scope.namespace, "task": values.given("task")[:200]}, tokens)

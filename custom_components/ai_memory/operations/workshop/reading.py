@@ -59,7 +59,7 @@ async def _namespace(manager: MemoryManager, _caller: Caller, values: Values) ->
 
 
 async def _bootstrap(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    scope = await scope_of(manager, caller, values)
+    scope = await scope_of(manager, caller, values, from_hub=False)
     narrowed = scope.narrowed(caller)
     pending = await manager.latest(narrowed, Filters(statuses=(Status.CANDIDATE,)), 1)
     packet = Packet(
@@ -94,7 +94,7 @@ async def _indexed(
 
 
 async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    scope = await scope_of(manager, caller, values)
+    scope = await scope_of(manager, caller, values, from_hub=True)
     left_out = _prefixes(values.texts("exclude"))
     limit = values.whole("limit") or SEARCH_LIMIT_DEFAULT
     least = values.number("min_cosine")
@@ -146,7 +146,7 @@ async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
 
 
 async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    scope = await scope_of(manager, caller, values)
+    scope = await scope_of(manager, caller, values, from_hub=False)
     narrowed = scope.narrowed(caller)
     status = values.text("status")
     wanted = Filters(statuses=(Status(status),) if status else LIVE)

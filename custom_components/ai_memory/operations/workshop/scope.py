@@ -1,7 +1,8 @@
 """Which wings a question about a namespace is about: its own, its projects, topics, the global one.
 
-The order is the order of retrieval. A caller who may not see one of them is answered as if it were
-not there.
+The order is the order of retrieval. A hub reaches every other repository as well, but only where
+something is looked for: an index of them all would be none of the hub. A caller who may not see one
+of them is answered as if it were not there.
 """
 
 from collections.abc import Sequence
@@ -45,10 +46,13 @@ class Scope:
         return replace(caller, reach=replace(caller.reach, wings=seen))
 
 
-async def scope_of(manager: MemoryManager, caller: Caller, values: Values) -> Scope:
+async def scope_of(
+    manager: MemoryManager, caller: Caller, values: Values, *, from_hub: bool
+) -> Scope:
     """Return what is in scope for a namespace and topics; everything where neither is given.
 
-    Raises InvalidInputError.
+    ``from_hub`` says whether a hub reaches beyond what any repository does. Raises
+    InvalidInputError.
     """
     namespace = values.text("namespace")
     topics = _topics(values.texts("topics"))
@@ -56,7 +60,9 @@ async def scope_of(manager: MemoryManager, caller: Caller, values: Values) -> Sc
         return Scope(None, None)
     if namespace is not None:
         namespace = wing_name(caller, namespace)
-    wings = await manager.places.reachable(caller, namespace or GLOBAL_WING, topics)
+    wings = await manager.places.reachable(
+        caller, namespace or GLOBAL_WING, topics, from_hub=from_hub
+    )
     return Scope(namespace, tuple(wings))
 
 
