@@ -125,6 +125,20 @@ async def test_a_candidate_waits_for_review(agent: Agent) -> None:
     assert [(one["id"], one["revision"]) for one in listed["records"]] == [(record["id"], 2)]
 
 
+async def test_what_is_gone_shows_wherever_a_record_is_told(agent: Agent) -> None:
+    record = await _store(agent, "Retries live in one file", anchors=["path:src/retry.py"])
+    await agent.tool("memory_anchor_report", reports={"path:src/retry.py": "missing"})
+    told = [
+        await _bootstrap(agent),
+        await agent.tool("memory_search", query="retries", namespace=REPOSITORY),
+        await agent.tool("memory_get", ids=[record["id"]]),
+        await agent.tool("memory_timeline", namespace=REPOSITORY),
+        await agent.tool("memory_project_context", namespace=REPOSITORY, task="retries"),
+    ]
+    gone = [[one.get("missing_anchors") for one in reply["records"]] for reply in told]
+    assert gone == [[["path:src/retry.py"]]] * 5
+
+
 async def test_a_close_that_is_repeated_happens_once(agent: Agent) -> None:
     close = {"namespace": REPOSITORY, "summary": "Nothing new.", "op_id": "close-0001"}
     assert (await agent.tool("memory_session_close", **close))["replayed"] is False

@@ -30,7 +30,7 @@ from .budget import (
     SEARCH_TOKENS,
     Packet,
 )
-from .records import excerpt, index_entry, record, title_of
+from .records import excerpt, index_entry, missing, record, title_of
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
 INDEXED_A_WING: Final = 40
@@ -168,6 +168,7 @@ async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> R
                 "agent": record(memory)["agent"],
                 "updated": memory.updated.isoformat(timespec="seconds"),
             }
+            | missing(memory)
         )
     packet.leave_out(page.total - len(page.memories))
     return packet.reply()

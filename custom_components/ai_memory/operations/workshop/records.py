@@ -36,7 +36,7 @@ def index_entry(memory: Memory, shown_id: str) -> Reply:
     entry: Reply = {"id": shown_id, "type": memory.type, "title": title_of(memory)}
     if memory.status is not Status.ACTIVE:
         entry["status"] = memory.status.value
-    return entry | _missing(memory)
+    return entry | missing(memory)
 
 
 def record(memory: Memory) -> Reply:
@@ -62,10 +62,10 @@ def record(memory: Memory) -> Reply:
         full["expires"] = memory.expires.isoformat(timespec="seconds")
     if memory.anchors:
         full["anchors"] = [anchor.target for anchor in memory.anchors]
-    return full | _missing(memory)
+    return full | missing(memory)
 
 
-def _missing(memory: Memory) -> Reply:
+def missing(memory: Memory) -> Reply:
     """Return what a memory is about that is gone, if anything is."""
-    missing = memory.missing_anchors
-    return {"missing_anchors": [*missing]} if missing else {}
+    gone = memory.missing_anchors
+    return {"missing_anchors": [*gone]} if gone else {}
