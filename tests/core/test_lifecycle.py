@@ -256,6 +256,21 @@ async def test_a_memory_nobody_witnessed_keeps_its_confidence(memory: MemoryMana
         assert (await memory.get(SERVICE, id_)).effective_confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("confidence", "once_for", "then_against"),
+    [(0.0, 1 / 3, 1 / 6), (0.004, 1 - 0.996 * 2 / 3, (1 - 0.996 * 2 / 3) / 2), (1.0, 1.0, 0.5)],
+)
+async def test_witnesses_move_any_confidence(
+    memory: MemoryManager, confidence: float, once_for: float, then_against: float
+) -> None:
+    id_ = await _add(memory, "The ladder is in the shed", confidence=confidence)
+    told = await memory.lifecycle.corroborate(SERVICE, id_, "seen", Stance.CORROBORATES)
+    assert told.memory.effective_confidence == pytest.approx(once_for)
+    told = await memory.lifecycle.corroborate(SERVICE, id_, "gone", Stance.CONTRADICTS)
+    assert told.memory.effective_confidence == pytest.approx(then_against)
+    assert (await memory.get(SERVICE, id_)).confidence == confidence
+
+
 @pytest.mark.parametrize("quote", ["", " ", "x" * 501, "nul\x00"])
 async def test_a_quote_is_a_bounded_text(memory: MemoryManager, quote: str) -> None:
     id_ = await _add(memory, "The ladder is in the shed")

@@ -12,7 +12,7 @@ import aiosqlite
 
 from . import memories
 from .errors import InvalidInputError
-from .models import Action, Memory, Stance, Status, Tally, Witnessed
+from .models import LEAST_CONFIDENCE, Action, Memory, Stance, Status, Tally, Witnessed
 from .transaction import MemoryChange, Transaction, Written
 
 QUOTE_LIMIT_CHARACTERS: Final = 500
@@ -22,9 +22,6 @@ OBSERVATIONS_KEPT: Final = 100
 LEFT_BY_A_PROOF: Final = 2 / 3
 """Of the distance to certainty."""
 LEFT_BY_A_REFUTATION: Final = 1 / 2
-
-_LEAST_CONFIDENCE: Final = 0.01
-"""Stands for none, which nothing could be a multiple of."""
 
 _WITNESS: Final = """
     INSERT INTO evidence (sequence, at_ms, stance, quote, source, agent, user)
@@ -107,13 +104,13 @@ async def factor(connection: aiosqlite.Connection, sequence: int, confidence: fl
     tally = (await tallies(connection, [sequence])).get(sequence, Tally())
     rows = await connection.execute_fetchall(_MISSING_ANCHORS, (sequence,))
     refuted = Tally(tally.proofs, tally.refutations + int(next(iter(rows))[0]))
-    return effective(confidence, refuted) / max(confidence, _LEAST_CONFIDENCE)
+    return effective(confidence, refuted) / max(confidence, LEAST_CONFIDENCE)
 
 
 def effective(confidence: float, tally: Tally) -> float:
     """Return what is left of an asserted confidence after the witnesses."""
     if not tally.proofs and not tally.refutations:
-        return max(confidence, _LEAST_CONFIDENCE)
+        return max(confidence, LEAST_CONFIDENCE)
     proven = 1 - (1 - confidence) * LEFT_BY_A_PROOF**tally.proofs
     return proven * LEFT_BY_A_REFUTATION**tally.refutations
 

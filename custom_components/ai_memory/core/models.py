@@ -85,6 +85,10 @@ class AnchorState(StrEnum):
     MISSING = "missing"
 
 
+LEAST_CONFIDENCE: Final = 0.01
+"""Stands for none as soon as there are witnesses: nothing is a multiple of zero."""
+
+
 class Access(StrEnum):
     """What a caller may do."""
 
@@ -165,7 +169,7 @@ class Memory:
     """One stored memory; ``sequence`` is its row number and never leaves the core.
 
     ``superseded_by`` is the id of the memory that replaced it. ``evidence`` is the effective
-    confidence, after what others witnessed, over the asserted one.
+    confidence, after what others witnessed, over the asserted one or the least that counts.
     """
 
     sequence: int
@@ -221,8 +225,10 @@ class Memory:
 
     @property
     def effective_confidence(self) -> float:
-        """How far it can be relied on, from 0 to 1."""
-        return self.confidence * self.evidence
+        """How far it can be relied on, from 0 to 1; as asserted where nobody witnessed."""
+        if self.evidence == 1:
+            return self.confidence
+        return max(self.confidence, LEAST_CONFIDENCE) * self.evidence
 
 
 def embedded_text(summary: str, content: str) -> str:
