@@ -125,6 +125,32 @@ async def test_a_candidate_waits_for_review(agent: Agent) -> None:
     assert [(one["id"], one["revision"]) for one in listed["records"]] == [(record["id"], 2)]
 
 
+async def test_witnesses_are_counted_wherever_the_reason_of_a_record_is_told(agent: Agent) -> None:
+    witnessed = await _store(agent, "Retries end after five")
+    asserted = await _store(agent, "Timeouts grow with every attempt")
+    for stance in ("corroborates", "contradicts", "contradicts"):
+        await agent.tool("memory_corroborate", id=witnessed["id"], quote="seen", stance=stance)
+    evidence = {one["title"]: one.get("evidence") for one in (await _bootstrap(agent))["records"]}
+    assert evidence == {witnessed["title"]: "1 for/2 against", asserted["title"]: None}
+    found = await agent.tool("memory_search", query="retries timeouts", namespace=REPOSITORY)
+    reasons = {one["title"]: one["why"] for one in found["records"]}
+    assert reasons[witnessed["title"]].endswith("; evidence x0.25; 1 for/2 against")
+    assert reasons[asserted["title"]].endswith("; asserted, unwitnessed")
+    packet = await agent.tool("memory_project_context", namespace=REPOSITORY, task="timeouts")
+    assert packet["records"][0]["reason"].endswith("; asserted, unwitnessed)")
+    ids = [witnessed["id"], asserted["id"]]
+    read = (await agent.tool("memory_get", ids=ids))["records"]
+    assert [(one.get("proof_count"), one.get("refutation_count")) for one in read] == [
+        (1, 2),
+        (None, None),
+    ]
+    assert read[0]["effective_confidence"] == 0.25
+    refusal = await agent.refusal(
+        "memory_update", id=ids[0], revision=1, changes={"title": "Retries end"}
+    )
+    assert refusal["current"] == read[0]
+
+
 async def test_what_is_gone_shows_wherever_a_record_is_told(agent: Agent) -> None:
     record = await _store(agent, "Retries live in one file", anchors=["path:src/retry.py"])
     await agent.tool("memory_anchor_report", reports={"path:src/retry.py": "missing"})

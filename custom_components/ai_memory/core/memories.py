@@ -16,7 +16,19 @@ from typing import Any, Final
 import aiosqlite
 
 from .fulltext import indexed_text
-from .models import KEPT, Anchor, AnchorState, Caller, Filters, Layer, Memory, Scope, Status
+from .models import (
+    KEPT,
+    UNWITNESSED,
+    Anchor,
+    AnchorState,
+    Caller,
+    Filters,
+    Layer,
+    Memory,
+    Scope,
+    Status,
+    Tally,
+)
 from .schema import FULL_TEXT_TABLES
 from .steps import AT_ONCE, in_steps
 from .text_folding import fold
@@ -33,6 +45,8 @@ _COLUMNS: Final = """
     m.layer, m.type, m.status, m.confidence, m.revision, m.language, m.created_ms, m.updated_ms,
     u.last_used_ms, coalesce(u.returned + u.fetched, 0), m.source, m.pinned, m.expires_ms,
     (SELECT s.id FROM memories s WHERE s.sequence = m.superseded_by), m.evidence,
+    (SELECT sum(e.stance = 'corroborates') || '/' || count(*) FROM evidence e
+        WHERE e.sequence = m.sequence AND e.anchor IS NULL),
     (SELECT json_group_array(json_array(a.anchor, a.state)) FROM anchors a
         WHERE a.sequence = m.sequence)
 """
@@ -133,7 +147,7 @@ def memory_of(row: Sequence[Any]) -> Memory:
         :12
     ]
     (confidence, revision, language, created, updated, used, uses, source, pinned) = row[12:21]
-    (expires, superseded_by, evidence, anchors) = row[21:]
+    (expires, superseded_by, evidence, tally, anchors) = row[21:]
     return Memory(
         sequence=sequence,
         id=id_,
@@ -159,8 +173,16 @@ def memory_of(row: Sequence[Any]) -> Memory:
         expires=None if expires is None else moment(expires),
         superseded_by=superseded_by,
         evidence=evidence,
+        tally=_tally(tally),
         anchors=_anchors(anchors),
     )
+
+
+def _tally(proofs_of_all: str | None) -> Tally:
+    if proofs_of_all is None:
+        return UNWITNESSED
+    proofs, witnesses = map(int, proofs_of_all.split("/"))
+    return Tally(proofs, witnesses - proofs)
 
 
 def _anchors(listed: str) -> tuple[Anchor, ...]:

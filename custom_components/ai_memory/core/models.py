@@ -157,6 +157,17 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How many witnesses speak for a memory and how many against it."""
+
+    proofs: int = 0
+    refutations: int = 0
+
+
+UNWITNESSED: Final = Tally()
+
+
+@dataclass(frozen=True, slots=True)
 class Anchor:
     """What a memory is about, outside the memory: an entity, a path, a host or an address."""
 
@@ -196,6 +207,7 @@ class Memory:
     expires: datetime | None = None
     superseded_by: str | None = None
     evidence: float = 1.0
+    tally: Tally = UNWITNESSED
     anchors: tuple[Anchor, ...] = ()
 
     @property
@@ -335,14 +347,6 @@ class UpdateResult:
 
     memory: Memory
     changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many witnesses speak for a memory and how many against it."""
-
-    proofs: int = 0
-    refutations: int = 0
 
 
 @dataclass(frozen=True, slots=True)

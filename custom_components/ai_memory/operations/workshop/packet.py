@@ -15,7 +15,7 @@ from ..parameters import Parameter, Values
 from ..replies import Reply
 from .budget import PACKET_TOKENS, Packet
 from .reading import budget
-from .records import record
+from .records import record, why
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
 MATCHES: Final = 10
@@ -46,7 +46,7 @@ async def _project_context(manager: MemoryManager, caller: Caller, values: Value
     narrowed = scope.narrowed(caller)
     matches = await manager.search(narrowed, Filters(statuses=LIVE), values.given("task"), MATCHES)
     for hit in matches.hits:
-        tell(hit.memory, f"matches the task ({hit.why})")
+        tell(hit.memory, f"matches the task ({why(hit)})")
     for memory, reason in await _standing(manager, narrowed, scope):
         tell(memory, reason)
     return packet.reply() | {"ranking": matches.ranking}

@@ -30,7 +30,7 @@ from .budget import (
     SEARCH_TOKENS,
     Packet,
 )
-from .records import excerpt, index_entry, missing, record, title_of
+from .records import excerpt, index_entry, missing, record, title_of, why, witnessed
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
 INDEXED_A_WING: Final = 40
@@ -75,7 +75,7 @@ async def _bootstrap(manager: MemoryManager, caller: Caller, values: Values) -> 
     found, total = await _indexed(manager, narrowed, scope)
     short = await manager.ids.shortened(caller, (memory.id for memory in found))
     for memory in found:
-        packet.offer(index_entry(memory, short[memory.id]))
+        packet.offer(index_entry(memory, short[memory.id]) | witnessed(memory))
     packet.leave_out(total - len(found))
     return packet.reply()
 
@@ -123,7 +123,7 @@ def hit_entry(hit: SearchHit, shown_id: str) -> Reply:
         "namespace": memory.wing,
         "excerpt": excerpt(memory.content),
         "updated": memory.updated.date().isoformat(),
-        "why": hit.why,
+        "why": why(hit),
     }
     if hit.score:
         entry["cosine"] = hit.score

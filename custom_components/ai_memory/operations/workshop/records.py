@@ -6,7 +6,8 @@ every field costs the reader tokens.
 
 from typing import Final
 
-from ...core import Memory, Status
+from ...core import Memory, SearchHit, Status
+from ...core.models import UNWITNESSED
 from ..replies import Reply
 
 CLIENT_SOURCE: Final = "mcp:"
@@ -54,6 +55,9 @@ def record(memory: Memory) -> Reply:
         "created": memory.created.isoformat(timespec="seconds"),
         "updated": memory.updated.isoformat(timespec="seconds"),
     }
+    if memory.tally != UNWITNESSED:
+        full["proof_count"] = memory.tally.proofs
+        full["refutation_count"] = memory.tally.refutations
     if memory.evidence != 1:
         full["effective_confidence"] = round(memory.effective_confidence, CONFIDENCE_DIGITS)
     if memory.superseded_by is not None:
@@ -63,6 +67,19 @@ def record(memory: Memory) -> Reply:
     if memory.anchors:
         full["anchors"] = [anchor.target for anchor in memory.anchors]
     return full | missing(memory)
+
+
+def witnessed(memory: Memory) -> Reply:
+    """Return how many witnesses speak for a record and how many against it, if there are any."""
+    if memory.tally == UNWITNESSED:
+        return {}
+    return {"evidence": f"{memory.tally.proofs} for/{memory.tally.refutations} against"}
+
+
+def why(hit: SearchHit) -> str:
+    """Return how a search found a record, and what it rests on."""
+    evidence = witnessed(hit.memory).get("evidence", "asserted, unwitnessed")
+    return f"{hit.why}; {evidence}"
 
 
 def missing(memory: Memory) -> Reply:
