@@ -155,6 +155,9 @@ async def test_health_tells_strangers_that_it_is_there_and_no_more(
     assert told["status"] == "ok"
     assert told["version"] == "0.1.0"
     assert told["memories"] == 1
+    swept = await agent.tool("memory_anchor_sweep")
+    told = await (await agent.send(None, path=path, method="GET")).json()
+    assert told["anchor_sweep"] == swept["at"]
     assert "secret" not in str(told)
     wrong = {"Authorization": "Bearer wrong"}
     response = await stranger.send(None, path=path, method="GET", headers=wrong)

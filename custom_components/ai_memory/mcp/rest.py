@@ -97,6 +97,8 @@ class HealthView(HomeAssistantView):
             if Access.READ in client.access:
                 # Of the whole house only an open door is told: a client may reach little of it.
                 manager = entry.runtime_data.manager
+                sweep = manager.anchors.last_sweep
+                told["anchor_sweep"] = sweep.at.isoformat() if sweep else None
                 told["memories"] = (await manager.latest(client.caller(), Filters(), 1)).total
             return told
 
