@@ -243,8 +243,10 @@ async def test_witnesses_move_the_confidence_and_the_ranking(memory: MemoryManag
     hits = (await memory.search(SERVICE, Filters(), "spare fuse drawer", 5)).hits
     assert [hit.memory.id for hit in hits] == [other, told]
     assert (hits[0].why.count("evidence"), hits[1].why[-14:]) == (0, "evidence x0.08")
-    tallies = await memory.lifecycle.tallies([hit.memory for hit in hits])
-    assert [tally.refutations for tally in tallies.values()] == [4]
+    assert [(hit.memory.tally.proofs, hit.memory.tally.refutations) for hit in hits] == [
+        (0, 0),
+        (2, 4),
+    ]
     changed = await memory.update(SERVICE, told, MemoryChanges(confidence=1.0))
     assert changed.memory.effective_confidence == pytest.approx(1 / 16)
     assert [row[0] for row in _rows(memory, "SELECT quote FROM evidence LIMIT 2")] == ["seen"] * 2

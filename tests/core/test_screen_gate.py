@@ -1,5 +1,6 @@
 """What callers send passes the screen before anything is kept, and refusals go on record."""
 
+from dataclasses import replace
 from pathlib import Path
 import sqlite3
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 import pytest
 
 from custom_components.ai_memory.core import (
+    Access,
     Caller,
     Database,
     Filters,
@@ -17,12 +19,14 @@ from custom_components.ai_memory.core import (
     ScreenedError,
     Stance,
     Strictness,
+    Tally,
 )
 from custom_components.ai_memory.core.models import WORKSHOP_REACH
 from custom_components.ai_memory.core.receipts import Receipt
 from custom_components.ai_memory.core.screen import gate
 from custom_components.ai_memory.core.transaction import Transaction, Written
 from custom_components.ai_memory.embedding import EngineSettings, create_engine
+from custom_components.ai_memory.operations.catalogue import CATALOGUE, run
 from tests.conftest import Opener
 
 from .previous_files import insert, second_schema
@@ -213,7 +217,60 @@ async def test_the_quote_of_a_witness_is_screened(memory: MemoryManager, anna: C
     with pytest.raises(ScreenedError) as refused:
         await memory.lifecycle.corroborate(anna, stored.id, _token(), Stance.CORROBORATES)
     assert refused.value.placeholders["field"] == "quote"
-    assert await memory.lifecycle.tallies([stored]) == {}
+    assert (await memory.get(anna, stored.id)).tally == Tally()
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "field"),
+    [
+        ("rename_place", {"wing": "local/a", "new_wing": "local/{}"}, "new_wing"),
+        ("rename_place", {"wing": "local/a", "room": "r", "new_room": "{}"}, "new_room"),
+        ("delete_place", {"wing": "local/a", "move_to_wing": "local/{}"}, "move_to_wing"),
+        (
+            "delete_place",
+            {"wing": "local/a", "room": "r", "move_to_room": "{}"},
+            "move_to_room",
+        ),
+        ("rename_owner", {"from": "github/a/", "to": "github/{}/"}, "to"),
+        ("connect", {"wing": "github/a/b", "to_wing": "projects/{}"}, "to_wing"),
+        ("connect", {"wing": "github/a/{}", "to_wing": "projects/c"}, "wing"),
+        ("make_hub", {"wing": "github/a/{}"}, "wing"),
+    ],
+)
+async def test_the_names_of_places_are_screened(
+    memory: MemoryManager,
+    tmp_path: Path,
+    operation: str,
+    arguments: dict[str, str],
+    field: str,
+) -> None:
+    owner = replace(CODING, access=frozenset(Access))
+    await memory.add(owner, NewMemory(content="It is here.", wing="local/a", room="r"))
+    await memory.add(owner, NewMemory(content="It is there.", wing="github/a/b", room="r"))
+    token = _token()
+    named = {name: value.format(token) for name, value in arguments.items()}
+    with pytest.raises(ScreenedError) as refused:
+        await run(memory, CATALOGUE[operation], owner, named)
+    assert refused.value.placeholders == {"field": field, "pattern": "github-token"}
+    assert token.lower().encode() not in _everything(tmp_path).lower()
+    assert [row[4:6] for row in _audit(tmp_path / "memory.db")] == [(field, "github-token")]
+
+
+async def test_a_place_with_the_name_of_a_secret_can_be_renamed_and_is_audited_without(
+    memory: MemoryManager, tmp_path: Path
+) -> None:
+    owner = replace(CODING, access=frozenset(Access))
+    await memory.add(owner, NewMemory(content="It is here.", wing="local/a", room="r"))
+    named = f"local/{_token().lower()}"
+    async with memory._database.transaction() as connection:
+        # As places were named before their names were screened.
+        await connection.execute("UPDATE wings SET name = ? WHERE name = 'local/a'", (named,))
+    await run(memory, CATALOGUE["rename_place"], owner, {"wing": named, "new_wing": "local/b"})
+    with sqlite3.connect(tmp_path / "memory.db") as connection:
+        told = connection.execute(
+            "SELECT subject, reason FROM audit WHERE action = 'place_renamed'"
+        ).fetchall()
+    assert told == [("[screened:github-token]", "wing:local/b")]
 
 
 async def test_the_id_of_an_operation_is_screened(memory: MemoryManager) -> None:

@@ -894,8 +894,7 @@ async def test_a_forged_revision_loses_nothing_that_is_known_here(memory: Memory
     after = await memory.get(CLIENT, known.id)
     assert (after.content, after.revision, after.source) == (new.content, 2, "mcp:one")
     assert after.effective_confidence == known.confidence / 2
-    tallies = await memory.lifecycle.tallies([after])
-    assert tallies == {after.sequence: Tally(0, 1)}
+    assert after.tally == Tally(0, 1)
     # An administrator is believed; still the text that was here stays as history.
     row["witnessed"] = []
     assert _told(await _import(memory, ADMIN, _file(row))) == {"read": 1, "updated": 1}

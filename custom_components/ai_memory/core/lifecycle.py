@@ -4,7 +4,7 @@ The manager owns the one ``Lifecycle``; operations call it there. Each write run
 of ``commits``, and what it does is in the module of its subject.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,6 @@ from .models import (
     Memory,
     SearchResult,
     Stance,
-    Tally,
     TimelineEntry,
     Version,
     Witnessed,
@@ -84,11 +83,6 @@ class Lifecycle:
         async with self._database.reading() as connection:
             hits = await history.with_earlier(connection, caller, found.hits)
         return replace(found, hits=hits)
-
-    async def tallies(self, found: Sequence[Memory]) -> dict[int, Tally]:
-        """Return the witnesses of memories that have any, by sequence. Raises StorageError."""
-        async with self._database.reading() as connection:
-            return await evidence.tallies(connection, [memory.sequence for memory in found])
 
     async def corroborate(
         self, caller: Caller, memory_id: str, quote: str, stance: Stance

@@ -17,6 +17,8 @@ from .models import Caller, Scope, is_workshop
 from .palace import ensure_place, ensure_wing
 from .place_rows import drop_empty, move
 from .place_view import PlaceName, PlaceRows
+from .screen import WORKSHOP
+from .screen.gate import masked
 
 RENAMED: Final = "renamed"
 MERGED: Final = "merged"
@@ -45,9 +47,12 @@ async def audit(
     now_ms: int,
     *subject_and_reason: str,
 ) -> None:
-    """Record who did what to the palace."""
+    """Record who did what to the palace; a place may bear a name from before names were screened.
+
+    What is put on record stays, so it is looked at as strictly as anywhere.
+    """
     who = (caller.source, caller.agent, caller.user)
-    subject, reason = (*subject_and_reason, None)[:2]
+    subject, reason = (*(masked(one, WORKSHOP) for one in subject_and_reason), None)[:2]
     await connection.execute(_AUDIT, (now_ms, action, *who, subject, reason))
 
 

@@ -114,7 +114,7 @@ class Places:
         """Give a wing or a room another name, or join it to the one of that name.
 
         ``wanted`` leaves out what stays. Raises NotFoundError, AccessDeniedError,
-        InvalidInputError and StorageError.
+        InvalidInputError, ScreenedError and StorageError.
         """
         old = _place(caller, *place)
         wing = wing_name(caller, wanted[0])
@@ -123,6 +123,7 @@ class Places:
             raise InvalidInputError("missing", field="new_wing" if old.room is None else "new_room")
         if old.room is None and room is not None:
             raise InvalidInputError("missing", field="room")
+        await self._gate.admit(caller, {"new_wing": wanted[0], "new_room": wanted[1]})
         new = PlaceName(wing or old.wing, room or old.room)
         outcome = await self._change(
             partial(
@@ -147,7 +148,7 @@ class Places:
     ) -> Outcome:
         """Remove a place; what it holds goes to another one.
 
-        Raises NotFoundError, AccessDeniedError, InvalidInputError and StorageError.
+        Raises NotFoundError, AccessDeniedError, InvalidInputError, ScreenedError and StorageError.
         """
         old = _place(caller, *place)
         wing = wing_name(caller, move_to[0])
@@ -155,6 +156,7 @@ class Places:
         target = None
         if wing is not None or room is not None:
             target = PlaceName(wing or old.wing, room or old.room)
+        await self._gate.admit(caller, {"move_to_wing": move_to[0], "move_to_room": move_to[1]})
         return await self._change(
             partial(
                 place_changes.delete,
@@ -168,7 +170,7 @@ class Places:
     async def rename_owner(self, caller: Caller, old: str, new: str) -> list[Outcome]:
         """Move all namespaces of an owner, as ``github/old/`` to ``github/new/``; idempotent.
 
-        Raises InvalidInputError, AccessDeniedError and StorageError.
+        Raises InvalidInputError, AccessDeniedError, ScreenedError and StorageError.
         """
         before, after = owner_prefix(old, "from"), owner_prefix(new, "to")
         if after.startswith(before):
@@ -180,6 +182,7 @@ class Places:
         if not there:
             await self._finish_moves()
             return []
+        await self._gate.admit(caller, {"to": new})
         return await self._change(
             partial(
                 place_changes.rename_owner,
@@ -228,15 +231,17 @@ class Places:
     ) -> Tunnel:
         """Link a repository to a project, or make it a hub that reaches every repository.
 
-        Raises NotFoundError, InvalidInputError, AccessDeniedError and StorageError.
+        Raises NotFoundError, InvalidInputError, AccessDeniedError, ScreenedError and StorageError.
         """
         _require_admin(caller)
+        first, second = normalised(repository), None if project is None else normalised(project)
+        await self._gate.admit(caller, {"wing": repository, "to_wing": project})
         return await self._open(
             partial(
                 tunnels.connect_workshop,
                 caller=caller,
-                repository=normalised(repository),
-                project=None if project is None else normalised(project),
+                repository=first,
+                project=second,
                 reason=reason,
                 now_ms=self._now_ms(),
             ),
