@@ -194,7 +194,6 @@ async def test_a_client_without_the_home_never_hears_of_it(
         ("memory_export", {"namespace": "household"}),
         ("memory_anchors", {}),
         ("memory_anchors", {"namespace": "household"}),
-        ("memory_anchors", {"id": home.memory.id}),
         ("memory_links", {}),
         ("memory_anchor_sweep", {}),
     ]
@@ -207,8 +206,12 @@ async def test_a_client_without_the_home_never_hears_of_it(
     for prefix in (home.memory.id, home.memory.id[:8], home.private.id, home.private.id[:12]):
         # A prefix that the own record shares means that one alone.
         shared = own["id"].startswith(prefix)
-        response = await agent.send({"ids": [prefix]}, path=f"{BASE}/memory_get")
-        assert response.status == (HTTPStatus.OK if shared else HTTPStatus.NOT_FOUND)
+        for name, sent in (("memory_get", {"ids": [prefix]}), ("memory_anchors", {"id": prefix})):
+            response = await agent.send(sent, path=f"{BASE}/{name}")
+            assert response.status == (HTTPStatus.OK if shared else HTTPStatus.NOT_FOUND)
+            # What was sent is all that a refusal repeats.
+            told = (await response.text()).replace(prefix, "")
+            assert not [secret for secret in home.secrets if secret in told], (name, told)
     assert (await agent.tool("memory_get", ids=[own["id"][:8]]))["records"][0]["id"] == own["id"]
     for uri in (
         f"memory://memory/{home.memory.id}",

@@ -165,6 +165,40 @@ async def test_what_is_gone_shows_wherever_a_record_is_told(agent: Agent) -> Non
     assert gone == [[["path:src/retry.py"]]] * 5
 
 
+async def test_anchors_are_asked_for_and_reported_by_the_beginning_of_an_id(agent: Agent) -> None:
+    anchors = ["host:nas", "path:src/retry.py"]
+    first = await _store(agent, "Retries live in one file", anchors=anchors)
+    await _store(agent, "Backups go to the store", namespace="local/b", anchors=["host:nas"])
+    # The ids of two that are stored within a second begin alike for longer than eight characters.
+    told = await agent.tool("memory_search", query="retries", namespace=REPOSITORY)
+    short = told["records"][0]["id"]
+    assert len(short) < len(first["id"])
+    listed = await agent.tool("memory_anchors", id=short)
+    assert listed["anchors"] == [
+        {
+            "anchor": anchor,
+            "state": "unchecked",
+            "checked": None,
+            "unavailable_since": None,
+            "id": first["id"],
+            "namespace": REPOSITORY,
+        }
+        for anchor in anchors
+    ]
+    reported = await agent.tool(
+        "memory_anchor_report", id=short, reports={"host:nas": "missing", "host:other": "ok"}
+    )
+    assert reported == {"reported": 1, "changed": [first["id"]], "unknown": ["host:other"]}
+    states = await agent.tool("memory_anchors", kind="host")
+    assert {one["namespace"]: one["state"] for one in states["anchors"]} == {
+        REPOSITORY: "missing",
+        "local/b": "unchecked",
+    }
+    for tool, more in (("memory_anchors", None), ("memory_anchor_report", {"host:nas": "ok"})):
+        sent: Json = {"id": first["id"][:7]} | ({"reports": more} if more else {})
+        assert (await agent.refusal(tool, **sent))["error_key"] == "memory_not_found"
+
+
 async def test_a_close_that_is_repeated_happens_once(agent: Agent) -> None:
     close = {"namespace": REPOSITORY, "summary": "Nothing new.", "op_id": "close-0001"}
     assert (await agent.tool("memory_session_close", **close))["replayed"] is False

@@ -172,9 +172,8 @@ _ANCHOR: Final = _object(
         "state": _one_of(*map(str, AnchorState)),
         "checked": {"type": ["string", "null"], "format": "date-time"},
         "unavailable_since": {"type": ["string", "null"], "format": "date-time"},
-        "memory_id": _TEXT,
-        "wing": _TEXT,
-        "room": _TEXT,
+        "id": _TEXT,
+        "namespace": _TEXT,
     }
 )
 _TUNNEL: Final = _object(
@@ -239,8 +238,10 @@ REPLY_SCHEMAS: Final[dict[str, JsonObject | None]] = {
     "memory_session_close": _object(
         {"result": _one_of("closed"), "summary_id": {"type": ["string", "null"]}, "notes": _TEXT}
     ),
-    "anchors": _object({"anchors": _list(_ANCHOR), "count": _COUNT, "more": {"type": "boolean"}}),
-    "report_anchors": _object(
+    "memory_anchors": _object(
+        {"anchors": _list(_ANCHOR), "count": _COUNT, "more": {"type": "boolean"}}
+    ),
+    "memory_anchor_report": _object(
         {"reported": _COUNT, "changed": _list(_TEXT), "unknown": _list(_TEXT)}
     ),
     "tunnels": _object({"tunnels": _list(_TUNNEL), "count": _COUNT, "total": _COUNT}),

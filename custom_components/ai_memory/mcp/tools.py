@@ -25,18 +25,6 @@ WORKSHOP_TOOLS: Final = (
         )
         for operation in OPERATIONS
     ),
-    Publication(
-        name="memory_anchors",
-        operation_name="anchors",
-        offered=("wing", "kind", "state", "memory_id", "limit"),
-        renamed=_OF_RECORDS,
-    ),
-    Publication(
-        name="memory_anchor_report",
-        operation_name="report_anchors",
-        offered=("reports", "wing", "memory_id"),
-        renamed=_OF_RECORDS,
-    ),
     Publication(name="memory_anchor_sweep", operation_name="sweep_anchors", offered=()),
     Publication(
         name="memory_export",

@@ -15,7 +15,6 @@ from ..core import (
     ListResult,
     Memory,
     MoveReason,
-    Reported,
     SearchHit,
     SearchResult,
     Sweep,
@@ -96,15 +95,6 @@ def anchors_reply(listed: list[ListedAnchor], *, more: bool) -> Reply:
         for one in listed
     ]
     return {"anchors": told, "count": len(told), "more": more}
-
-
-def report_reply(reported: Reported) -> Reply:
-    """Return what a report changed, and of which anchors no memory knows."""
-    return {
-        "reported": reported.anchors,
-        "changed": list(reported.memory_ids),
-        "unknown": list(reported.unknown),
-    }
 
 
 def sweep_reply(sweep: Sweep) -> Reply:

@@ -2,9 +2,14 @@
 
 from typing import Final
 
-from . import packet, reading, writing
+from . import anchors, packet, reading, writing
 from .records import CLIENT_SOURCE
 
-OPERATIONS: Final = (*reading.OPERATIONS, *packet.OPERATIONS, *writing.OPERATIONS)
+OPERATIONS: Final = (
+    *reading.OPERATIONS,
+    *packet.OPERATIONS,
+    *writing.OPERATIONS,
+    *anchors.OPERATIONS,
+)
 
 __all__ = ["CLIENT_SOURCE", "OPERATIONS"]
