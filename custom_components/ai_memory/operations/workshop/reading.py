@@ -11,6 +11,7 @@ from ...core import (
     Caller,
     Filters,
     InvalidInputError,
+    MatchType,
     Memory,
     MemoryManager,
     SearchHit,
@@ -108,7 +109,8 @@ async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Rep
     )
     hits = [hit for hit in result.hits if not hit.memory.id.startswith(left_out)]
     if least is not None:
-        hits = [hit for hit in hits if hit.score >= least]
+        # What words alone have found is like the query to no degree.
+        hits = [hit for hit in hits if hit.match_type is not MatchType.TEXT]
     packet = Packet({"ranking": result.ranking}, values.whole("budget_tokens") or SEARCH_TOKENS)
     short = await manager.ids.shortened(caller, (hit.memory.id for hit in hits[:limit]))
     for hit in hits[:limit]:
