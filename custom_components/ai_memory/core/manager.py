@@ -6,7 +6,7 @@ commit. It knows nothing of Home Assistant: the function it is given starts back
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -390,6 +390,13 @@ class MemoryManager:
         self._usage.fetched(memory.sequence, self._clock())
         self._usage_noted.set()
 
+    def note_returned(self, found: Iterable[Memory]) -> None:
+        """Count memories that a search returned; see ``counted`` there."""
+        sequences = [memory.sequence for memory in found]
+        if sequences:
+            self._usage.returned(sequences, self._clock())
+            self._usage_noted.set()
+
     async def latest(self, caller: Caller, filters: Filters, limit: int) -> ListResult:
         """Return the most recently changed memories. Raises InvalidInputError and StorageError."""
         clause = visible_to(caller, cleaned_filters(caller, filters))
@@ -417,7 +424,7 @@ class MemoryManager:
 
         A match by meaning needs the cosine ``min_score``, by default the floor of the model. A
         question for how things were also finds what was replaced. Where it is not ``counted``, it
-        is no use of what it finds. Raises InvalidInputError and StorageError.
+        is no use of what it finds unless that is noted. Raises InvalidInputError and StorageError.
         """
         cleaned, wanted = cleaned_filters(caller, filters), clean_query(query)
         earlier = asks_for_earlier(wanted)
@@ -431,9 +438,8 @@ class MemoryManager:
         result = await with_neighbours(
             self._database, self._search, caller, near, wanted, limit, min_score, result
         )
-        if result.hits and counted:
-            self._usage.returned((hit.memory.sequence for hit in result.hits), self._clock())
-            self._usage_noted.set()
+        if counted:
+            self.note_returned(hit.memory for hit in result.hits)
         result = await self._as_seen_by(caller, result)
         return await self.lifecycle.with_earlier(caller, result) if earlier else result
 

@@ -2,11 +2,13 @@
 
 from typing import Final
 
-from . import anchors, packet, reading, writing
+from . import anchors, packet, reading, searching, writing
 from .records import CLIENT_SOURCE
 
 OPERATIONS: Final = (
-    *reading.OPERATIONS,
+    *reading.BEGINNING,
+    *searching.OPERATIONS,
+    *reading.RECORDS,
     *packet.OPERATIONS,
     *writing.OPERATIONS,
     *anchors.OPERATIONS,

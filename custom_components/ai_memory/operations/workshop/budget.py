@@ -7,6 +7,7 @@ JSON-RPC reply, where its quotes are escaped once more: that is what is measured
 import json
 from typing import Final
 
+from ..parameters import Kind, Parameter
 from ..replies import JsonValue, Reply
 
 BYTES_A_TOKEN: Final = 4
@@ -21,6 +22,17 @@ HARD_LIMIT_TOKENS: Final = 8_000
 LEAST_TOKENS: Final = 100
 _WIDEST: Final = 10_000_000
 """A figure as wide as any, while there is none yet."""
+
+
+def budget(default: int) -> Parameter:
+    """Return a parameter for how much a reply may hold."""
+    return Parameter(
+        name="budget_tokens",
+        kind=Kind.INTEGER,
+        default=default,
+        minimum=LEAST_TOKENS,
+        maximum=HARD_LIMIT_TOKENS,
+    )
 
 
 def wire_bytes(value: JsonValue) -> int:

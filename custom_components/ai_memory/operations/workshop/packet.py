@@ -13,8 +13,7 @@ from ...core.workshop_rules import CONTEXT_TOKENS_MAXIMUM
 from ..operation import Operation, required
 from ..parameters import Parameter, Values
 from ..replies import Reply
-from .budget import PACKET_TOKENS, Packet
-from .reading import budget
+from .budget import PACKET_TOKENS, Packet, budget
 from .records import record, why
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 

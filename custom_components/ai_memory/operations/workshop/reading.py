@@ -1,9 +1,9 @@
-"""What a coding agent reads: an index of a namespace, hits of a search, whole records, a timeline.
+"""What a coding agent reads: an index of a namespace, whole records, a timeline.
 
-The flow that the replies are made for: bootstrap, then search, then get the records that matter.
+The flow that the replies are made for: bootstrap, then search (``searching``), then get the records
+that matter.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from ...core import (
@@ -11,13 +11,10 @@ from ...core import (
     Caller,
     Filters,
     InvalidInputError,
-    MatchType,
     Memory,
     MemoryManager,
-    SearchHit,
     Status,
 )
-from ...core.memory_ids import SHORTEST_CHARACTERS
 from ...core.models import LIVE
 from ...core.namespaces import namespace_of_remote
 from ..operation import Operation, limited, required
@@ -25,33 +22,18 @@ from ..parameters import Kind, Parameter, Values
 from ..replies import Reply
 from .budget import (
     BOOTSTRAP_TOKENS,
-    HARD_LIMIT_TOKENS,
-    LEAST_TOKENS,
     RECORDS_TOKENS,
-    SEARCH_TOKENS,
     Packet,
+    budget,
 )
-from .records import excerpt, index_entry, missing, record, title_of, why, witnessed
+from .records import index_entry, missing, record, title_of, witnessed
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
 INDEXED_A_WING: Final = 40
 """How many of a wing's records an index looks at; a budget holds far fewer."""
 GET_MAXIMUM: Final = 50
-SEARCH_LIMIT_DEFAULT: Final = 8
-SEARCH_LIMIT_MAXIMUM: Final = 50
 TIMELINE_LIMIT_DEFAULT: Final = 20
 TIMELINE_LIMIT_MAXIMUM: Final = 200
-
-
-def budget(default: int) -> Parameter:
-    """Return a parameter for how much a reply may hold."""
-    return Parameter(
-        name="budget_tokens",
-        kind=Kind.INTEGER,
-        default=default,
-        minimum=LEAST_TOKENS,
-        maximum=HARD_LIMIT_TOKENS,
-    )
 
 
 async def _namespace(manager: MemoryManager, _caller: Caller, values: Values) -> Reply:
@@ -94,49 +76,6 @@ async def _indexed(
     return listed, total
 
 
-async def _search(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    scope = await scope_of(manager, caller, values, from_hub=True)
-    left_out = _prefixes(values.texts("exclude"))
-    limit = values.whole("limit") or SEARCH_LIMIT_DEFAULT
-    least = values.number("min_cosine")
-    result = await manager.search(
-        scope.narrowed(caller),
-        Filters(statuses=LIVE),
-        values.given("query"),
-        limit + len(left_out),
-        least,
-        counted=not values.flag("recall"),
-    )
-    hits = [hit for hit in result.hits if not hit.memory.id.startswith(left_out)]
-    if least is not None:
-        # What words alone have found is like the query to no degree.
-        hits = [hit for hit in hits if hit.match_type is not MatchType.TEXT]
-    packet = Packet({"ranking": result.ranking}, values.whole("budget_tokens") or SEARCH_TOKENS)
-    short = await manager.ids.shortened(caller, (hit.memory.id for hit in hits[:limit]))
-    for hit in hits[:limit]:
-        packet.offer(hit_entry(hit, short[hit.memory.id]))
-    return packet.reply()
-
-
-def hit_entry(hit: SearchHit, shown_id: str) -> Reply:
-    """Return what a hit holds: enough to decide whether to read the record, and why it is here."""
-    memory = hit.memory
-    entry = index_entry(memory, shown_id) | {
-        "namespace": memory.wing,
-        "excerpt": excerpt(memory.content),
-        "updated": memory.updated.date().isoformat(),
-        "why": why(hit),
-    }
-    if hit.score:
-        entry["cosine"] = hit.score
-    return entry
-
-
-def _prefixes(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the beginnings of ids, those that are long enough to mean one."""
-    return tuple(one.strip().upper() for one in given if len(one.strip()) >= SHORTEST_CHARACTERS)
-
-
 async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     packet = Packet({}, values.whole("budget_tokens") or RECORDS_TOKENS)
     for prefix in values.texts("ids"):
@@ -176,7 +115,7 @@ async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> R
     return packet.reply()
 
 
-OPERATIONS: Final = (
+BEGINNING: Final = (
     Operation(
         name="memory_namespace",
         title="Namespace of a repository",
@@ -198,42 +137,8 @@ OPERATIONS: Final = (
         access=Access.READ,
         handler=_bootstrap,
     ),
-    Operation(
-        name="memory_search",
-        title="Search the memory",
-        description=(
-            "Search records by words and meaning. Give a namespace to search it, its projects,"
-            " topics and what is global."
-        ),
-        parameters=(
-            Parameter(name="query", required=True),
-            NAMESPACE,
-            TOPICS,
-            limited(SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAXIMUM),
-            Parameter(
-                name="min_cosine",
-                kind=Kind.NUMBER,
-                description="keep only hits at least that similar",
-                minimum=0,
-                maximum=1,
-            ),
-            Parameter(
-                name="exclude",
-                kind=Kind.TEXTS,
-                description="ids, or beginnings of them, to leave out",
-                maximum=SEARCH_LIMIT_MAXIMUM,
-            ),
-            Parameter(
-                name="recall",
-                kind=Kind.BOOLEAN,
-                description="asked by a hook, not by a person: count nothing",
-                default=False,
-            ),
-            budget(SEARCH_TOKENS),
-        ),
-        access=Access.READ,
-        handler=_search,
-    ),
+)
+RECORDS: Final = (
     Operation(
         name="memory_get",
         title="Read records",
