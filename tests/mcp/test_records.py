@@ -95,6 +95,32 @@ async def test_an_index_is_within_its_budget_and_says_what_it_leaves_out(agent: 
     assert len(await rest.read()) <= 2_000
 
 
+async def test_a_packet_counts_what_lies_beyond_what_it_looks_at(agent: Agent) -> None:
+    for number in range(23):
+        # One that matches the task best and is too old for the page of its kind, and others.
+        word = "backoff" if number == 0 else "rule"
+        await _store(agent, f"The {word} has number {number}", type="constraint")
+    for number in range(12):
+        await _store(agent, f"The backoff of attempt {number}", type="fact")
+    packet = await agent.tool(
+        "memory_project_context", namespace=REPOSITORY, task="backoff", budget_tokens=8_000
+    )
+    reasons = [one["reason"].split(" (")[0] for one in packet["records"]]
+    matches = [one["title"] for one in packet["records"][:10]]
+    assert reasons == ["matches the task"] * 10 + ["constraint of the namespace"] * 20
+    assert sum("backoff" in title for title in matches) == 10
+    # 35 are known: ten matches and the twenty newest constraints are told.
+    assert packet["left_out"] == 35 - 30
+    assert packet["truncated"] is True
+    assert list(packet)[:3] == ["namespace", "task", "ranking"]
+    assert packet["estimated_tokens"] * 4 >= len(json.dumps(packet, separators=(",", ":")))
+    small = await agent.tool(
+        "memory_project_context", namespace=REPOSITORY, task="backoff", budget_tokens=500
+    )
+    assert 0 < len(small["records"]) < 30
+    assert small["left_out"] == 35 - len(small["records"])
+
+
 async def test_two_clients_cannot_both_change_one_revision(agent: Agent) -> None:
     record = await _store(agent, "The cache lives for an hour")
     first = {"id": record["id"], "revision": 1, "changes": {"content": "The cache lives a day."}}

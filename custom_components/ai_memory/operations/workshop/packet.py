@@ -4,11 +4,13 @@ Each record says why it is here. The order is fixed: matches, constraints and de
 known failures, procedures; what does not fit is counted.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ...core import Access, Caller, Filters, Memory, MemoryManager
+from ...core import Access, Caller, Filters, Memory, MemoryManager, Status
 from ...core.models import LIVE
+from ...core.search import ranking_of
 from ...core.workshop_rules import CONTEXT_TOKENS_MAXIMUM
 from ..operation import Operation, required
 from ..parameters import Parameter, Values
@@ -18,8 +20,11 @@ from .records import record, why
 from .scope import NAMESPACE, TOPICS, Scope, scope_of
 
 MATCHES: Final = 10
+MATCHES_LOOKED_AT: Final = 50
+"""Those that are not told are counted: more of them would be worth no look."""
 OF_A_KIND: Final = 20
 """How many records of one kind are looked at."""
+TASK_SHOWN_CHARACTERS: Final = 200
 
 _KINDS: Final = (
     (("constraint", "requirement"), "constraint of the namespace"),
@@ -34,32 +39,63 @@ async def _project_context(manager: MemoryManager, caller: Caller, values: Value
     scope = await scope_of(manager, caller, values, from_hub=True)
     wanted = values.whole("budget_tokens") or manager.workshop.context_budget_tokens
     tokens = min(wanted, manager.workshop.hard_context_limit_tokens)
-    packet = Packet({"namespace": scope.namespace, "task": values.given("task")[:200]}, tokens)
-    told: set[str] = set()
-
-    def tell(memory: Memory, reason: str) -> None:
+    task, narrowed = values.given("task"), scope.narrowed(caller)
+    found = await manager.search(
+        narrowed, Filters(statuses=LIVE), task, MATCHES_LOOKED_AT, counted=False
+    )
+    matches = found.hits[:MATCHES]
+    packet = Packet(
+        {
+            "namespace": scope.namespace,
+            "task": task[:TASK_SHOWN_CHARACTERS],
+            "ranking": ranking_of(matches),
+        },
+        tokens,
+    )
+    manager.note_returned(
+        [
+            hit.memory
+            for hit in matches
+            if packet.offer(record(hit.memory) | {"reason": f"matches the task ({why(hit)})"})
+        ]
+    )
+    told = {hit.memory.id for hit in matches}
+    standing = await _standing(manager, narrowed, scope, [hit.memory for hit in found.hits])
+    for memory, reason in standing.told:
         if memory.id not in told:
             told.add(memory.id)
             packet.offer(record(memory) | {"reason": reason})
+    further = {hit.memory.id for hit in found.hits} - told
+    packet.leave_out(len(further) + standing.beyond)
+    return packet.reply()
 
-    narrowed = scope.narrowed(caller)
-    matches = await manager.search(narrowed, Filters(statuses=LIVE), values.given("task"), MATCHES)
-    for hit in matches.hits:
-        tell(hit.memory, f"matches the task ({why(hit)})")
-    for memory, reason in await _standing(manager, narrowed, scope):
-        tell(memory, reason)
-    return packet.reply() | {"ranking": matches.ranking}
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What holds whatever the task is, in its order, and how much of it is beyond the packet."""
+
+    told: Sequence[tuple[Memory, str]]
+    beyond: int
 
 
 async def _standing(
-    manager: MemoryManager, caller: Caller, scope: Scope
-) -> list[tuple[Memory, str]]:
-    """Return what holds whatever the task is, in its order."""
-    found: list[tuple[Memory, str]] = []
+    manager: MemoryManager, caller: Caller, scope: Scope, matches: Sequence[Memory]
+) -> _Standing:
+    """Return what holds in the namespace; what is among the matches is not counted again."""
+    told: list[tuple[Memory, str]] = []
+    beyond = 0
     for types, reason in _KINDS:
         page = await manager.latest(caller, Filters(wing=scope.namespace, types=types), OF_A_KIND)
-        found += [(memory, reason) for memory in page.memories]
-    return found
+        told += [(memory, reason) for memory in page.memories]
+        looked_at = {memory.id for memory in page.memories} | {
+            memory.id
+            for memory in matches
+            if memory.type in types
+            and memory.wing == scope.namespace
+            and memory.status is Status.ACTIVE
+        }
+        beyond += max(0, page.total - len(looked_at))
+    return _Standing(told, beyond)
 
 
 OPERATIONS: Final = (
