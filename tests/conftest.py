@@ -95,11 +95,14 @@ async def open_memory(tmp_path: Path, clock: SteppingClock) -> AsyncGenerator[Op
     """Return a function that opens a memory on a real file; all are closed at the end."""
     opened: list[MemoryManager] = []
 
-    async def opener(*, max_entries: int = 1000, name: str = "memory.db") -> MemoryManager:
+    async def opener(
+        *, max_entries: int = 1000, name: str = "memory.db", retention_deleted_days: int = 30
+    ) -> MemoryManager:
         manager = MemoryManager(
             Database(tmp_path / name),
             create_engine("tfidf", EngineSettings(storage_path=tmp_path)),
             max_entries=max_entries,
+            retention_deleted_days=retention_deleted_days,
             clock=clock,
         )
         opened.append(manager)

@@ -406,6 +406,29 @@ async def test_an_operation_with_a_receipt_happens_once(
     assert ran == 1
 
 
+async def test_a_receipt_lasts_a_day_where_nothing_forgotten_is_kept(
+    open_memory: Opener, clock: SteppingClock
+) -> None:
+    memory = await open_memory(retention_deleted_days=0)
+    forgotten = await _add(memory, "The ladder is in the shed")
+    await memory.lifecycle.forget(SERVICE, forgotten)
+
+    async def work(_write: Transaction) -> tuple[dict[str, Any], list[Written]]:
+        return {"result": "closed"}, []
+
+    receipt = Receipt.of("close-0001", "codex", {})
+    assert await memory.lifecycle.once(SERVICE, receipt, work) == ({"result": "closed"}, False)
+    clock.advance(hours=23)
+    await memory.maintain()
+    assert _rows(memory, "SELECT count(*) FROM memories") == [(0,)]
+    assert await memory.lifecycle.once(SERVICE, receipt, work) == ({"result": "closed"}, True)
+    clock.advance(hours=2)
+    await memory.maintain()
+    with pytest.raises(ReceiptError) as refused:
+        await memory.lifecycle.once(SERVICE, receipt, work)
+    assert refused.value.key == "receipt_expired"
+
+
 async def test_no_receipt_is_kept_of_what_failed(memory: MemoryManager) -> None:
     async def work(write: Transaction) -> tuple[dict[str, Any], list[Written]]:
         await add(write, addition)

@@ -35,6 +35,8 @@ from .transaction import Transaction, Written
 from .writer import Work
 
 DAY_MS: Final = 86_400_000
+RECEIPTS_KEPT_MS: Final = DAY_MS
+"""Receipts stay at least so long: one that expired at once could be replayed by nobody."""
 
 
 class Lifecycle:
@@ -55,6 +57,7 @@ class Lifecycle:
         self._clock = clock
         self.retention_days: Final = retention_deleted_days
         self._retention_ms = retention_deleted_days * DAY_MS
+        self._receipts_ms = max(self._retention_ms, RECEIPTS_KEPT_MS)
 
     async def history(self, caller: Caller, memory_id: str, limit: int) -> list[Version]:
         """Return what a memory says and said before, newest first.
@@ -169,7 +172,7 @@ class Lifecycle:
         await self._gate.admit(caller, {"op_id": receipt.op_id})
 
         async def kept(write: Transaction) -> tuple[tuple[Result, bool], list[Written]]:
-            expired_ms = write.now_ms - self._retention_ms
+            expired_ms = write.now_ms - self._receipts_ms
             known = await receipt.find(write.connection, expired_ms)
             if known is not None:
                 return (known, True), []
@@ -181,11 +184,11 @@ class Lifecycle:
 
     async def purge(self) -> int:
         """Remove for good what was forgotten long ago; returns how many. Raises StorageError."""
-        before_ms = milliseconds(self._clock()) - self._retention_ms
+        now_ms = milliseconds(self._clock())
         async with self._database.transaction() as connection:
-            await receipts.expire(connection, before_ms)
+            await receipts.expire(connection, now_ms - self._receipts_ms)
         purged = 0
-        work = partial(forgetting.purge, before_ms=before_ms)
+        work = partial(forgetting.purge, before_ms=now_ms - self._retention_ms)
         while count := await self._commits.run(MAINTENANCE, work):
             purged += count
         if purged:
