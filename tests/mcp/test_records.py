@@ -282,13 +282,33 @@ async def test_a_namespace_is_searched_with_its_topics_and_what_is_global(agent:
     near = await agent.tool("memory_search", query="retry jitter", namespace=REPOSITORY)
     assert {hit["namespace"] for hit in near["records"]} == {REPOSITORY, "global"}
     wider = await agent.tool(
-        "memory_search", query="retry jitter", namespace=REPOSITORY, topics=["network"]
+        "memory_search", query="retry jitter", namespace=REPOSITORY, topics=[" Topics/Network"]
     )
     assert {hit["namespace"] for hit in wider["records"]} == {
         REPOSITORY,
         "global",
         "topics/network",
     }
+
+
+@pytest.mark.parametrize(
+    ("topic", "key"),
+    [
+        ("machine learning", "invalid_namespace"),
+        ("a/b", "invalid_namespace"),
+        ("größe", "invalid_namespace"),
+        ("..", "invalid_namespace"),
+        ("x" * 41, "too_long"),
+        ("topics/", "too_long"),
+    ],
+)
+async def test_what_can_be_no_topic_is_refused(agent: Agent, topic: str, key: str) -> None:
+    for tool, more in (
+        ("memory_search", {"query": "retries"}),
+        ("memory_bootstrap", {"namespace": REPOSITORY}),
+    ):
+        refusal = await agent.refusal(tool, topics=["network", topic], **more)
+        assert refusal["error_key"] == key
 
 
 async def test_what_a_hook_already_showed_is_left_out(agent: Agent) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from ...core import Caller, InvalidInputError, MemoryManager
 from ...core.models import GLOBAL_WING
+from ...core.namespaces import normalised
 from ...core.text_input import wing_name
 from ..parameters import Kind, Parameter, Values
 
@@ -67,6 +68,7 @@ async def scope_of(
 
 
 def _topics(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the wings of topics. Raises InvalidInputError for what can be the name of none."""
     named = []
     for topic in given:
         name = topic.strip().lower().removeprefix(TOPIC_PREFIX)
@@ -74,5 +76,5 @@ def _topics(given: Sequence[str]) -> tuple[str, ...]:
             raise InvalidInputError(
                 "too_long", field="topics", limit=TOPIC_LIMIT_CHARACTERS, length=len(name)
             )
-        named.append(f"{TOPIC_PREFIX}{name}")
+        named.append(normalised(f"{TOPIC_PREFIX}{name}"))
     return tuple(dict.fromkeys(named))
