@@ -121,6 +121,27 @@ async def test_a_packet_counts_what_lies_beyond_what_it_looks_at(agent: Agent) -
     assert small["left_out"] == 35 - len(small["records"])
 
 
+async def test_ids_of_nothing_are_named_beside_the_records_of_the_others(agent: Agent) -> None:
+    first = await _store(agent, "The queue is durable")
+    second = await _store(agent, "The queue is bounded")
+    gone = await _store(agent, "The queue is sorted")
+    await agent.tool("memory_forget", id=gone["id"])
+    read = await agent.tool(
+        "memory_get", ids=[gone["id"], first["id"], "no id at all", "01KBM", second["id"]]
+    )
+    assert [one["id"] for one in read["records"]] == [first["id"], second["id"]]
+    assert read["unknown"] == [gone["id"], "no id at all", "01KBM"]
+    assert (read["left_out"], read["truncated"]) == (0, False)
+    assert "unknown" not in await agent.tool("memory_get", ids=[first["id"]])
+    for ids in ([gone["id"]], [gone["id"], "no id at all"]):
+        refusal = await agent.refusal("memory_get", ids=ids)
+        assert refusal["error_key"] == "memory_not_found"
+        assert gone["id"] in refusal["error"]
+    many = [first["id"], *(f"NO{number:022}" for number in range(40))]
+    refusal = await agent.refusal("memory_get", ids=many, budget_tokens=100)
+    assert refusal["error_key"] == "reply_too_small"
+
+
 async def test_two_clients_cannot_both_change_one_revision(agent: Agent) -> None:
     record = await _store(agent, "The cache lives for an hour")
     first = {"id": record["id"], "revision": 1, "changes": {"content": "The cache lives a day."}}

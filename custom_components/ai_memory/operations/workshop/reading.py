@@ -4,6 +4,7 @@ The flow that the replies are made for: bootstrap, then search (``searching``), 
 that matter.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from ...core import (
@@ -13,6 +14,7 @@ from ...core import (
     InvalidInputError,
     Memory,
     MemoryManager,
+    NotFoundError,
     Status,
 )
 from ...core.models import LIVE
@@ -77,13 +79,35 @@ async def _indexed(
 
 
 async def _get(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    packet = Packet({}, values.whole("budget_tokens") or RECORDS_TOKENS)
-    for prefix in values.texts("ids"):
-        memory = await manager.ids.find(caller, prefix.strip())
-        full = record(memory)
-        if packet.offer(full):
+    found, unknown = await _by_ids(manager, caller, values.texts("ids"))
+    tokens = values.whole("budget_tokens") or RECORDS_TOKENS
+    packet = Packet({"unknown": [*unknown]} if unknown else {}, tokens)
+    if not packet.fits:
+        raise InvalidInputError("reply_too_small", tokens=tokens)
+    for memory in found:
+        if packet.offer(record(memory)):
             manager.note_fetched(memory)
     return packet.reply()
+
+
+async def _by_ids(
+    manager: MemoryManager, caller: Caller, ids: Sequence[str]
+) -> tuple[list[Memory], list[str]]:
+    """Return the records behind ids, and the ids that are of none.
+
+    Raises NotFoundError where none is of one, and InvalidInputError for a beginning of several.
+    """
+    found, unknown = [], []
+    first: NotFoundError | None = None
+    for beginning in ids:
+        try:
+            found.append(await manager.ids.find(caller, beginning.strip()))
+        except NotFoundError as err:
+            first = first or err
+            unknown.append(err.placeholders["id"])
+    if first is not None and not found:
+        raise first
+    return found, unknown
 
 
 async def _timeline(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -142,7 +166,10 @@ RECORDS: Final = (
     Operation(
         name="memory_get",
         title="Read records",
-        description="Read records in full by their ids, or by beginnings of 8 or more characters.",
+        description=(
+            "Read records in full by their ids, or by beginnings of 8 or more characters. Those"
+            " that are of no record are listed as unknown."
+        ),
         parameters=(
             required(Parameter(name="ids", kind=Kind.TEXTS, maximum=GET_MAXIMUM)),
             budget(RECORDS_TOKENS),
