@@ -121,6 +121,10 @@ class FixtureOffer:
         known = ("paris", "park", "party", "test")
         return Completion(values=tuple(word for word in known if word.startswith(query.value)))
 
+    def tells_of(self, client: Visitor, uri: str) -> bool:
+        """Promise to tell of every resource."""
+        return True
+
     def subscribe(
         self, client: Visitor, listener: Callable[[OfferChange], None]
     ) -> Callable[[], None]:

@@ -11,7 +11,7 @@ import pytest
 from custom_components.ai_memory.mcp.engine import JsonValue
 from custom_components.ai_memory.mcp.engine.jsonrpc import ErrorCode
 
-from .conftest import STATELESS, Agent, envelope, request_body
+from .conftest import STATELESS, Agent, LetIn, envelope, request_body
 
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
@@ -191,6 +191,33 @@ async def test_who_listens_hears_of_changes_to_what_it_watches(agent: Agent) -> 
     listed = await _event(response)
     assert listed["method"] == "notifications/resources/list_changed"
     assert listed["params"]["_meta"] == {SUBSCRIPTION: "sub"}
+    response.close()
+
+
+async def test_who_watches_an_index_hears_of_what_changes_in_it(let_in: LetIn) -> None:
+    agent = await let_in("narrow", wings=["github/acme/*"])
+    other = await let_in("other")
+    index, stored = "memory://index/github/acme/tool", {"type": "decision", "title": "Tabs"}
+    never = [
+        "memory://index/",
+        "memory://index/GitHub/acme/tool",
+        "memory://index/github/acme",
+        "memory://index/github/other/tool",
+        "memory://index/household",
+        "memory://memory/no/id",
+        "file:///etc/passwd",
+    ]
+    params = {"_meta": envelope(), "notifications": {"resourceSubscriptions": [index, *never]}}
+    headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": "subscriptions/listen"}
+    body = request_body("subscriptions/listen", params, "sub")  # type: ignore[arg-type]
+    response = await agent.send(body, headers=headers)
+    acknowledged = await _event(response)
+    assert acknowledged["params"]["notifications"] == {"resourceSubscriptions": [index]}
+    for place in ("github/acme/other", "github/acme/tool"):
+        await other.tool("memory_store", namespace=place, content="Tabs it is.", **stored)
+    changed = await _event(response)
+    assert changed["method"] == "notifications/resources/updated"
+    assert changed["params"] == {"uri": index, "_meta": {SUBSCRIPTION: "sub"}}
     response.close()
 
 

@@ -103,18 +103,22 @@ async def test_clients_hear_only_of_what_they_may_see(memory: MemoryManager) -> 
     mine = Caller(source="mcp:mine", agent="client:mine", reach=everything)
     told = await _add(memory, mine, "My secret.", scope=Scope.PRIVATE, wing="global")
     await memory.update(mine, told, MemoryChanges(content="My other secret."))
+    private = OfferChange(ChangeKind.RESOURCE, f"memory://memory/{told}")
+    index = OfferChange(ChangeKind.RESOURCE, "memory://index/global")
     assert heard.pop("mine") == [
         OfferChange(ChangeKind.RESOURCES),
-        *[OfferChange(ChangeKind.RESOURCE, f"memory://memory/{told}")] * 2,
+        *[private, index] * 2,
     ]
     assert heard == {"other": [], "workshop": []}
     common = await _add(memory, ANNA, "Tea at four.", wing="household", room="events")
     named = OfferChange(ChangeKind.RESOURCE, f"memory://memory/{common}")
-    assert heard == {"other": [OfferChange(ChangeKind.RESOURCES), named], "workshop": []}
+    index = OfferChange(ChangeKind.RESOURCE, "memory://index/household")
+    assert heard == {"other": [OfferChange(ChangeKind.RESOURCES), named, index], "workshop": []}
     # What is taken out of sight is told once more: it is gone.
     await memory.update(ANNA, common, MemoryChanges(scope=Scope.PRIVATE))
     await memory.update(ANNA, common, MemoryChanges(content="Tea at five."))
-    assert heard == {"other": [OfferChange(ChangeKind.RESOURCES), named, named], "workshop": []}
+    told_of = [OfferChange(ChangeKind.RESOURCES), *[named, index] * 2]
+    assert heard == {"other": told_of, "workshop": []}
 
 
 async def test_the_words_of_private_memories_are_in_no_file_beside_the_database(

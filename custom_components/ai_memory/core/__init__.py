@@ -71,7 +71,7 @@ from .text_input import clean_text
 from .transaction import Transaction, Written
 from .tunnel_rows import TunnelKind, TunnelState
 from .tunnels import Tunnel
-from .visibility import ids_told, sees
+from .visibility import ids_told, sees, wings_told
 from .work import DONE_WORK, OPEN_WORK, work_place
 
 __all__ = [
@@ -153,5 +153,6 @@ __all__ = [
     "clean_text",
     "ids_told",
     "sees",
+    "wings_told",
     "work_place",
 ]

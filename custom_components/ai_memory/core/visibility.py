@@ -137,6 +137,18 @@ def ids_told(caller: Caller, change: Change) -> tuple[str, ...]:
     )
 
 
+def wings_told(caller: Caller, change: Change) -> tuple[str, ...]:
+    """Return in which wings a caller may hear that something changed: where it sees, or saw it."""
+    return tuple(
+        dict.fromkeys(
+            one.wing
+            for versions in change.versions
+            for one in versions
+            if one is not None and _knows_of(caller, one)
+        )
+    )
+
+
 def _knows_of(caller: Caller, memory: Memory) -> bool:
     """Return whether a memory is within reach and common or the caller's own, however it stands."""
     if not caller.reach.admits(memory.wing):

@@ -22,8 +22,10 @@ from ..core import (
     MemoryManager,
     NotFoundError,
     ids_told,
+    wings_told,
 )
 from ..core.models import is_workshop
+from ..core.text_input import check_id, wing_name
 from ..operations import Publication, Reply
 from .clients import Client
 from .engine import (
@@ -203,10 +205,26 @@ class MemoryOffer:
             names = []
         return Completion(values=tuple(one for one in names if one.lower().startswith(beginning)))
 
+    def tells_of(self, client: Client, uri: str) -> bool:
+        """Return whether changes of a resource are told: of any memory, of indexes within reach.
+
+        Whether there is such a memory is not said.
+        """
+        try:
+            if uri.startswith(MEMORY_URI):
+                check_id(uri.removeprefix(MEMORY_URI))
+                return True
+            wing = uri.removeprefix(INDEX_URI)
+            # Told as it is stored: of another spelling nobody would hear.
+            is_index = wing != uri and wing_name(client.caller(), wing) == wing
+        except (NotFoundError, InvalidInputError):
+            return False
+        return is_index and client.reach.admits(wing)
+
     def subscribe(
         self, client: Client, listener: Callable[[OfferChange], None]
     ) -> Callable[[], None]:
-        """Tell of memories that the client may see and that come, go or change.
+        """Tell of memories that the client may see and that come, go or change, and of their wings.
 
         Which they are is told only to a client that names them. Raises AccessMissingError.
         """
@@ -221,6 +239,8 @@ class MemoryOffer:
                 listener(OfferChange(ChangeKind.RESOURCES))
             for memory_id in told:
                 listener(OfferChange(ChangeKind.RESOURCE, f"{MEMORY_URI}{memory_id}"))
+            for wing in wings_told(client.caller(), change):
+                listener(OfferChange(ChangeKind.RESOURCE, f"{INDEX_URI}{wing}"))
 
         return self._manager.subscribe(tell)
 

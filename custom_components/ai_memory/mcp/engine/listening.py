@@ -51,7 +51,7 @@ async def listen(
     offer: Offer[Any], client: object, request: Request, send: Send, closing: asyncio.Event
 ) -> JsonObject:
     """Tell a client of changes until it leaves, which cancels this, or the server closes."""
-    wanted = _wanted(request.params.get("notifications"), offer.about.changes)
+    wanted = _wanted(offer, client, request.params.get("notifications"))
     tag: JsonObject = {SUBSCRIPTION_KEY: request.id}
     # A dictionary as an ordered set: a change that still waits to be told is told once.
     waiting: dict[OfferChange, None] = {}
@@ -84,13 +84,15 @@ async def listen(
     return {"_meta": tag}
 
 
-def _wanted(filters: JsonValue, told: frozenset[ChangeKind]) -> Wanted:
+def _wanted(offer: Offer[Any], client: object, filters: JsonValue) -> Wanted:
     if not isinstance(filters, dict):
         raise RpcError(ErrorCode.INVALID_PARAMS, "notifications must be an object")
     uris = filters.get(_RESOURCES) or []
     if not isinstance(uris, list) or len(uris) > WATCHED_MAXIMUM_RESOURCES:
         problem = f"{_RESOURCES} must be a list of at most {WATCHED_MAXIMUM_RESOURCES} URIs"
         raise RpcError(ErrorCode.INVALID_PARAMS, problem)
+    told = offer.about.changes
     kinds = {kind for name, kind in _FILTERS.items() if filters.get(name) is True} & told
-    watched = {str(uri) for uri in uris if ChangeKind.RESOURCE in told}
+    watched = set(map(str, uris)) if ChangeKind.RESOURCE in told else set()
+    watched = {uri for uri in watched if offer.tells_of(client, uri)}
     return Wanted(frozenset(kinds), frozenset(watched))

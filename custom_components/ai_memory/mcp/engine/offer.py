@@ -275,6 +275,9 @@ class Offer[C: Identified](Protocol):
     async def complete(self, client: C, query: CompletionQuery) -> Completion:
         """Return what a blank could be filled with. Raises UnknownError."""
 
+    def tells_of(self, client: C, uri: str) -> bool:
+        """Return whether a listener is told when the resource at a URI changes, if there is one."""
+
     def subscribe(self, client: C, listener: Callable[[OfferChange], None]) -> Callable[[], None]:
         """Tell a listener of changes from now on; returns how to end that.
 
