@@ -65,10 +65,13 @@ class FixtureOffer:
             name="conformance-fixtures",
             title="Fixtures of the conformance suite",
             version="1.0.0",
-            instructions="For the conformance suite alone.",
             abilities=frozenset(Ability),
             changes=frozenset(ChangeKind),
         )
+
+    def instructions(self, client: Visitor) -> str:
+        """Return a fixed text."""
+        return "For the conformance suite alone."
 
     def tools(self, client: Visitor) -> Sequence[Tool]:
         """Return the fixed tools."""

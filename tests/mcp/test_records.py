@@ -358,12 +358,34 @@ async def test_the_home_stays_out_of_the_workshop(
     assert {hit.memory.wing for hit in found.hits} == {REPOSITORY}
 
 
+@pytest.mark.parametrize("given", [{}, {"namespace": "  "}])
+async def test_a_prompt_without_a_namespace_has_it_found_first(
+    agent: Agent, given: dict[str, str]
+) -> None:
+    listed = (await agent.result("prompts/list"))["prompts"]
+    assert not [one for prompt in listed for one in prompt["arguments"] if one["required"]]
+    for name, then in (
+        ("start_session", "Call memory_bootstrap with it.\n"),
+        ("close_session", "Go through what was decided"),
+    ):
+        prompt = await agent.result("prompts/get", {"name": name, "arguments": {**given}})
+        first, second = prompt["messages"][0]["content"]["text"].split("\n", 1)
+        assert first.startswith("Call memory_namespace with what git remote get-url origin prints")
+        assert second.startswith(then)
+    for_task = {**given, "task": "Release"}
+    prompt = await agent.result("prompts/get", {"name": "start_session", "arguments": for_task})
+    context = "\nCall memory_project_context with it and the task: Release\n"
+    assert context in prompt["messages"][0]["content"]["text"]
+
+
 async def test_prompts_completions_and_the_index_as_a_resource(agent: Agent) -> None:
     await _store(agent, "Releases are tagged")
     prompt = await agent.result(
         "prompts/get", {"name": "start_session", "arguments": {"namespace": REPOSITORY}}
     )
-    assert REPOSITORY in prompt["messages"][0]["content"]["text"]
+    assert prompt["messages"][0]["content"]["text"].startswith(
+        f"Call memory_bootstrap with the namespace {REPOSITORY}.\n"
+    )
     completed = await agent.result(
         "completion/complete",
         {

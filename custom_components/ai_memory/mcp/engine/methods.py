@@ -82,7 +82,7 @@ async def initialize(exchange: Exchange) -> JsonObject:
         "protocolVersion": exchange.terms.revision.value,
         "capabilities": _capabilities(about, exchange.terms),
         "serverInfo": server_info(about),
-        "instructions": about.instructions,
+        "instructions": exchange.offer.instructions(exchange.client),
     }
 
 
@@ -93,7 +93,7 @@ async def discover(exchange: Exchange) -> JsonObject:
     return {
         "supportedVersions": supported,
         "capabilities": _capabilities(about, exchange.terms),
-        "instructions": about.instructions,
+        "instructions": exchange.offer.instructions(exchange.client),
     }
 
 

@@ -41,12 +41,11 @@ class OfferChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """Who is serving, and what a model should know before it uses the tools."""
+    """Who is serving."""
 
     name: str
     title: str
     version: str
-    instructions: str
     abilities: frozenset[Ability]
     changes: frozenset[ChangeKind] = frozenset()
 
@@ -246,6 +245,9 @@ class Offer[C: Identified](Protocol):
     @property
     def about(self) -> About:
         """Who is serving; asked with every request, so it may change."""
+
+    def instructions(self, client: C) -> str:
+        """Return what a model should know before it uses the tools."""
 
     def tools(self, client: C) -> Sequence[Tool]:
         """Return the tools that the client may use, always in the same order."""
