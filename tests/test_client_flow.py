@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
+import json
 import re
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from aiohttp.test_utils import make_mocked_request
 from homeassistant.config_entries import (
     SOURCE_RECONFIGURE,
     SOURCE_USER,
@@ -15,8 +17,10 @@ from homeassistant.config_entries import (
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.helpers.http import current_request
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
+from yarl import URL
 
 from custom_components.ai_memory.const import DOMAIN, ENTRY_VERSION
 from custom_components.ai_memory.core import Access, Reach
@@ -24,6 +28,13 @@ from custom_components.ai_memory.mcp.client_tokens import (
     client_at_address,
     client_with_token,
 )
+from custom_components.ai_memory.mcp.connecting import as_markdown, instructions
+
+from .test_translations import LANGUAGES, PACKAGE
+
+BY_ITSELF: Final = "http://10.10.10.10:8123"
+"""Where Home Assistant finds itself in these tests."""
+PROGRAMS: Final = ("Claude Code", "Codex", "OpenCode", "Cursor", "VS Code", "Gemini CLI")
 
 ASKED: Mapping[str, Any] = MappingProxyType(
     {"name": "laptop", "access": ["read", "write"], "home": False}
@@ -75,10 +86,12 @@ async def test_a_token_is_shown_once_and_kept_as_a_digest(
     shown = await _go_on(hass, await _start(hass, entry), dict(ASKED))
     assert not entry.subentries
     token = _shown(shown, "token")
-    commands = _shown(shown, "commands")
-    for program in ("Claude Code", "Codex", "OpenCode", "Cursor", "VS Code", "Gemini CLI"):
-        assert f"**{program}**" in commands
-    assert re.search(r"claude mcp add .* http\S+/api/ai_memory/mcp .*Bearer " + token, commands)
+    for one in instructions(f"{BY_ITSELF}/api/ai_memory/mcp", token):
+        assert one.client in PROGRAMS
+        assert _shown(shown, one.key) == as_markdown(one)
+    command = _shown(shown, "claude_code")
+    assert re.search(r"\nclaude mcp add .* http\S+/api/ai_memory/mcp .*Bearer " + token, command)
+    assert "mcp remove" not in command
     await _go_on(hass, shown, {})
     (subentry,) = entry.subentries.values()
     assert subentry.title == "laptop"
@@ -91,6 +104,80 @@ async def test_a_token_is_shown_once_and_kept_as_a_digest(
     assert client.reach == Reach(home=False, workshop=True)
     assert client_with_token(entry.subentries.values(), token + "x") is None
     assert entry.state is ConfigEntryState.LOADED
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_a_token_shows_every_client_and_what_it_needs(language: str) -> None:
+    file = PACKAGE / "translations" / f"{language}.json"
+    steps = json.loads(file.read_text(encoding="utf-8"))["config_subentries"]["client"]["step"]
+    text: str = steps["token"]["description"]
+    assert steps["rotate"]["description"] == text
+    assert steps["change"]["description"] != steps["user"]["description"]
+    parts = {one.key: one for one in instructions("http://home/mcp", "aim_token")}
+    shown = [part.strip("{}") for part in text.split("\n\n") if part.strip("{}") in parts]
+    assert shown == [*parts]
+    notes = {
+        name: text.split(f"{{{name}}}")[1].split("\n\n{", maxsplit=1)[0].strip() for name in parts
+    }
+    assert {name for name, note in notes.items() if note} == parts.keys() - {"claude_code"}
+    for name in ("codex", "cursor"):
+        assert "AI_MEMORY_TOKEN" in notes[name]
+    assert "({guide})" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "reached", "told"),
+    [
+        ({"internal_url": "http://192.0.2.5:8123"}, None, "http://192.0.2.5:8123"),
+        ({"external_url": "https://home.example"}, None, BY_ITSELF),
+        (
+            {"external_url": "https://home.example"},
+            "https://home.example/config",
+            "https://home.example",
+        ),
+        (
+            {"internal_url": "http://192.0.2.5:8123", "external_url": "https://home.example"},
+            "https://home.example/config",
+            "https://home.example",
+        ),
+        (
+            {"internal_url": "http://192.0.2.5:8123", "external_url": "https://home.example"},
+            "http://192.0.2.5:8123/config",
+            "http://192.0.2.5:8123",
+        ),
+        (
+            {"internal_url": "http://192.0.2.5:8123"},
+            "http://elsewhere.example:8123/config",
+            "http://192.0.2.5:8123",
+        ),
+        ({}, None, BY_ITSELF),
+    ],
+)
+async def test_a_command_holds_the_address_by_which_the_home_was_reached(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    settings: dict[str, str],
+    reached: str | None,
+    told: str,
+) -> None:
+    await hass.config.async_update(**settings)
+    request = None
+    if reached is not None:
+        url = URL(reached)
+        request = make_mocked_request("POST", url.path, headers={"Host": url.raw_authority})
+        request = request.clone(scheme=url.scheme)
+    before = current_request.set(request)
+    shown = await _go_on(hass, await _start(hass, entry), dict(ASKED))
+    current_request.reset(before)
+    assert f"ai-memory {told}/api/ai_memory/mcp --header" in _shown(shown, "claude_code")
+
+
+async def test_a_home_that_knows_no_address_of_itself_shows_the_usual_one(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    hass.config.api = None
+    shown = await _go_on(hass, await _start(hass, entry), dict(ASKED))
+    assert "ai-memory http://homeassistant.local:8123/api/" in _shown(shown, "claude_code")
 
 
 async def test_two_clients_have_different_tokens(
@@ -147,6 +234,17 @@ async def test_a_digest_from_elsewhere_needs_no_token_of_ours(
     assert client_with_token(entry.subentries.values(), "my own") is not None
 
 
+async def test_a_digest_may_stand_as_the_tool_prints_it(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    printed = f"{sha256(b'my own').hexdigest()}  -\n"
+    created = await _go_on(hass, await _start(hass, entry), dict(ASKED) | {"token_sha256": printed})
+    assert created["type"] is FlowResultType.CREATE_ENTRY
+    (subentry,) = entry.subentries.values()
+    assert subentry.data["token_sha256"] == sha256(b"my own").hexdigest()
+    assert client_with_token(entry.subentries.values(), "my own") is not None
+
+
 @pytest.mark.parametrize(
     ("network", "address", "known"),
     [
@@ -176,6 +274,10 @@ async def test_a_new_token_ends_the_one_before(hass: HomeAssistant, entry: MockC
     assert menu["menu_options"] == ["change", "rotate"]
     shown = await _go_on(hass, menu, {"next_step_id": "rotate"})
     after = _shown(shown, "token")
+    first, second = _shown(shown, "claude_code").splitlines()[2:4]
+    assert first == "claude mcp remove --scope user ai-memory"
+    assert second.startswith("claude mcp add --scope user ")
+    assert second.endswith(f"Bearer {after}'")
     assert client_with_token(entry.subentries.values(), before) is not None
     done = await _go_on(hass, shown, {})
     assert done["reason"] == "reconfigure_successful"

@@ -4,11 +4,13 @@ One config subentry is one client. A token is made here and shown in one step, w
 into each client; only its digest is saved. Removing the subentry takes the access away at once.
 """
 
+from contextlib import suppress
 from ipaddress import ip_network
 import re
 from typing import Any, Final
 
 from homeassistant.config_entries import ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.network import NoURLAvailableError, get_url
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -34,11 +36,12 @@ from .mcp.client_tokens import (
     settings_shown,
     token_digest,
 )
-from .mcp.connecting import as_markdown
+from .mcp.connecting import as_markdown, instructions
 
 ENDPOINT: Final = "/api/ai_memory/mcp"
 HOME_URL: Final = "http://homeassistant.local:8123"
 """Where most homes answer, for one that does not know its own address."""
+GUIDE_URL: Final = "https://github.com/ai-memory-ha/ai-memory/blob/main/docs/mcp.md"
 WINGS_MAXIMUM: Final = 50
 
 _NAME: Final = re.compile(r"[^\W_][\w .:-]{0,63}")
@@ -125,14 +128,14 @@ class ClientFlow(ConfigSubentryFlow):
         )
 
     def _show_token(self, step_id: str) -> SubentryFlowResult:
-        try:
-            home = get_url(self.hass, prefer_external=False)
-        except NoURLAvailableError:
-            home = HOME_URL
-        commands = as_markdown(f"{home}{ENDPOINT}", self._token)
+        url = f"{_home_url(self.hass)}{ENDPOINT}"
+        shown = {
+            one.key: as_markdown(one)
+            for one in instructions(url, self._token, again=step_id == "rotate")
+        }
         return self.async_show_form(
             step_id=step_id,
-            description_placeholders={"token": self._token, "commands": commands},
+            description_placeholders={"token": self._token, "guide": GUIDE_URL, **shown},
         )
 
     def _checked(
@@ -158,6 +161,16 @@ class ClientFlow(ConfigSubentryFlow):
         }
         proof, wrong = _proof(user_input)
         return data | proof, errors | wrong
+
+
+def _home_url(hass: HomeAssistant) -> str:
+    """Return where the home answers: as whoever asks has reached it, else as it is set up."""
+    home = HOME_URL
+    for as_reached in (True, False):
+        with suppress(NoURLAvailableError):
+            home = get_url(hass, require_current_request=as_reached, prefer_external=False)
+            break
+    return home
 
 
 def _fields() -> dict[vol.Marker, object]:
@@ -186,7 +199,8 @@ def _is_wing(name: str) -> bool:
 
 def _proof(user_input: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what the client will show instead of a token made here, and the errors by field."""
-    digest = user_input.get(CONF_TOKEN_DIGEST, "").strip().lower()
+    # The tools that make a digest print the name of what they read behind it.
+    digest = next(iter(user_input.get(CONF_TOKEN_DIGEST, "").lower().split()), "")
     address = user_input.get(CONF_ADDRESS, "").strip()
     if digest and address:
         return {}, {CONF_ADDRESS: "client_proof_twice"}

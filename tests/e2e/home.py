@@ -234,7 +234,7 @@ class Home:
         shown = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", asked)
         assert shown["step_id"] == "token", shown
         token: str = shown["description_placeholders"]["token"]
-        assert token in shown["description_placeholders"]["commands"]
+        assert token in shown["description_placeholders"]["claude_code"]
         created = self.post(f"{SUBENTRY_FLOW}/{form['flow_id']}", {})
         assert created["type"] == "create_entry", created
         self.wait_for(lambda: self.entries()[0]["state"] == "loaded")

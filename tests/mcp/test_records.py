@@ -9,6 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.ai_memory.core import Access, Caller, Filters, NewMemory, Reach, Scope
+from custom_components.ai_memory.mcp.engine import JsonObject
 
 from .conftest import Agent, Json, LetIn, request_body
 
@@ -360,7 +361,7 @@ async def test_the_home_stays_out_of_the_workshop(
 
 @pytest.mark.parametrize("given", [{}, {"namespace": "  "}])
 async def test_a_prompt_without_a_namespace_has_it_found_first(
-    agent: Agent, given: dict[str, str]
+    agent: Agent, given: JsonObject
 ) -> None:
     listed = (await agent.result("prompts/list"))["prompts"]
     assert not [one for prompt in listed for one in prompt["arguments"] if one["required"]]

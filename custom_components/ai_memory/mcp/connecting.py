@@ -1,7 +1,9 @@
 """How each coding agent is told where the memory is: one ready command or setting a client.
 
-The flow shows them with a fresh token, the documentation with a placeholder. Where a client can
-read the token from its environment, it does: a header in a file ends up in backups.
+The flow shows them with a fresh token, the documentation with a placeholder. What works at once
+comes first: a command holds the token itself, and the client keeps it in the folder of its user.
+Codex and Cursor are told to read it from the environment, VS Code asks for it. What a person has to
+know beside the command is in the translated texts of the flow, below the placeholder of the client.
 """
 
 from dataclasses import dataclass
@@ -21,9 +23,17 @@ class Instruction:
     language: str
     text: str
 
+    @property
+    def key(self) -> str:
+        """The placeholder of the flow's texts that this stands in."""
+        return self.client.lower().replace(" ", "_")
 
-def instructions(url: str, token: str) -> tuple[Instruction, ...]:
-    """Return the instructions for every client that is known."""
+
+def instructions(url: str, token: str, *, again: bool = False) -> tuple[Instruction, ...]:
+    """Return the instructions for every client; ``again`` for those that have a token already."""
+    add_to_claude = f"claude mcp add --scope user --transport http {SERVER_NAME} {url}"
+    # Claude Code alone refuses to add what it knows; the others overwrite it.
+    before = f"claude mcp remove --scope user {SERVER_NAME}\n" if again else ""
     bearer = f"Authorization: Bearer {token}"
     header = {"Authorization": f"Bearer {token}"}
     export = f"export {TOKEN_VARIABLE}='{token}'"
@@ -33,7 +43,7 @@ def instructions(url: str, token: str) -> tuple[Instruction, ...]:
             "Claude Code",
             "",
             "sh",
-            f"claude mcp add --scope user --transport http {SERVER_NAME} {url} --header '{bearer}'",
+            f"{before}{add_to_claude} --header '{bearer}'",
         ),
         Instruction(
             "Codex",
@@ -99,13 +109,10 @@ def instructions(url: str, token: str) -> tuple[Instruction, ...]:
     )
 
 
-def as_markdown(url: str, token: str) -> str:
-    """Return the instructions as a person reads them in a form."""
-    return "\n\n".join(
-        f"**{one.client}**{f' ({one.place})' if one.place else ''}\n"
-        f"```{one.language}\n{one.text}\n```"
-        for one in instructions(url, token)
-    )
+def as_markdown(one: Instruction) -> str:
+    """Return an instruction as a person reads it in a form."""
+    place = f" ({one.place})" if one.place else ""
+    return f"**{one.client}**{place}\n```{one.language}\n{one.text}\n```"
 
 
 def _json(value: object) -> str:
