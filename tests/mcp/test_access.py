@@ -283,6 +283,21 @@ async def test_a_client_without_the_home_changes_nothing_there(
     assert manager.counts().total == 3
 
 
+async def test_an_import_from_the_workshop_names_its_namespace(let_in: LetIn, agent: Agent) -> None:
+    coder = await let_in("coder", access=["read", "write", "export"])
+    lines = "Tabs, not spaces.\nRetries use jitter."
+    refused = await coder.refusal("memory_import", text=lines)
+    assert refused["error_key"] == "namespace_needed"
+    assert refused["error"] == "None of these lines names a wing: give a namespace for them"
+    told = await coder.tool("memory_import", text=lines, namespace=ACME)
+    assert (told["added"], told["skipped"]) == (2, 0)
+    # What an export holds has its namespace with it; the home chooses a place itself.
+    exported = await coder.tool("memory_export")
+    again = await coder.tool("memory_import", text=exported["text"])
+    assert (again["known"], again["skipped"]) == (2, 0)
+    assert (await agent.tool("memory_import", text="The tap drips."))["added"] == 1
+
+
 async def test_instructions_speak_of_what_a_client_reaches_and_may_do(
     let_in: LetIn, agent: Agent
 ) -> None:

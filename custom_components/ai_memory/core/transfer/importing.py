@@ -24,6 +24,7 @@ from .preparing import (
     Defaults,
     Prepared,
     believed,
+    check_wings,
     in_the_same_hands,
     owner_of,
     prepare,
@@ -65,12 +66,13 @@ class Importer:
         furnish: Furnish,
         room_left: int,
     ) -> ImportReport:
-        """Read everything, then store it batch by batch. Raises StorageError.
+        """Read everything, then store it batch by batch. Raises InvalidInputError, StorageError.
 
         What was committed until an error stays; importing again goes on where it ended.
         """
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(None, read, request.data, request.format)
+        check_wings(found.memories, self._caller, request.defaults)
         self._format = found.format
         self._furnisher.dry_run = request.dry_run
         self._skipped, self._skipped_count = list(found.skipped), found.skipped_count

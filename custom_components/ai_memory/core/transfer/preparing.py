@@ -4,6 +4,7 @@
 time. The same limits hold as for what a caller sends, and nobody imports where they may not write.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -65,6 +66,16 @@ class Owner:
 
     agent: str | None = None
     user: str | None = None
+
+
+def check_wings(told: Sequence[ImportedMemory], caller: Caller, defaults: Defaults) -> None:
+    """Refuse memories that no wing is named for, where none could be chosen for them.
+
+    A place is chosen in the home alone. Raises InvalidInputError.
+    """
+    nowhere = defaults.wing is None and told and not any(one.wing for one in told)
+    if nowhere and not caller.reach.home:
+        raise InvalidInputError("namespace_needed", field="wing")
 
 
 def prepare(
