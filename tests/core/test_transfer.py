@@ -928,6 +928,11 @@ async def test_a_client_signs_what_it_imports_and_an_administrator_brings_in_the
     await _import(memory, OTHER, plain, defaults=Defaults(wing="local/y", room="fact"))
     (found,) = (await memory.latest(OTHER, Filters(wing="local/y"), 9)).memories
     assert found.source == "mcp:two"
+    # What nobody signed is signed by an administrator too; in the home it tells the format.
+    for wing, source in (("local/z", "mcp:admin"), ("household", "import_text")):
+        await _import(memory, admin, f"Ship on days in {wing}", defaults=Defaults(wing=wing))
+        (found,) = (await memory.latest(admin, Filters(wing=wing), 9)).memories
+        assert found.source == source
 
 
 async def test_a_later_revision_that_was_replaced_is_linked(

@@ -128,12 +128,13 @@ def attached_of(one: Prepared, owner: Owner, caller: Caller) -> attached.Attache
 def source_of(one: Prepared, caller: Caller) -> str | None:
     """Return who wrote the memory, None where that is the file of another memory.
 
-    In the workshop that is a promise: nobody but an administrator brings in what others wrote.
+    In the workshop that is a promise: nobody but an administrator brings in what others wrote, and
+    what nobody signed is signed by whoever brings it in.
     """
-    told = one.told
+    told, signed = one.told, is_workshop(one.wing)
     if believed(caller):
-        return told.source
-    ours = told.id is not None or told.source is not None or is_workshop(one.wing)
+        return told.source or (caller.source if signed and not caller.automation else None)
+    ours = told.id is not None or told.source is not None or signed
     return caller.source if ours else None
 
 
