@@ -110,7 +110,12 @@ OPERATIONS: Final = (
             required(NAMESPACE),
             Parameter(name="task", description="what is about to be done", required=True),
             TOPICS,
-            replace(budget(PACKET_TOKENS), default=None, maximum=CONTEXT_TOKENS_MAXIMUM),
+            replace(
+                budget(PACKET_TOKENS),
+                description="more than the home allows is cut to that",
+                default=None,
+                maximum=CONTEXT_TOKENS_MAXIMUM,
+            ),
         ),
         access=Access.READ,
         handler=_project_context,

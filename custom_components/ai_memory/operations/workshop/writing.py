@@ -287,7 +287,7 @@ OPERATIONS: Final = (
         parameters=(
             required(NAMESPACE),
             Parameter(name="summary", required=True),
-            Parameter(name="notes", description="longer notes"),
+            Parameter(name="notes", description="never kept, only checked: store what lasts"),
             Parameter(name="op_id", description="8 to 64 of A-Z a-z 0-9 _ -"),
         ),
         access=Access.WRITE,
