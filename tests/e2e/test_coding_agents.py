@@ -148,6 +148,19 @@ def test_an_agent_says_that_it_is_connected(
 
 
 @FROM_NPM
+@pytest.mark.parametrize("agent", CHECKS)
+def test_an_agent_connects_with_a_new_token(
+    home: Home, token: str, tmp_path: Path, agent: str
+) -> None:
+    check, connected = CHECKS[agent]
+    for shown, again in (("aim_ended", False), (token, True)):
+        found = instructions(_endpoint(home), shown, again=again)
+        _connect(next(one for one in found if one.client == agent), tmp_path)
+    told = _run(check, tmp_path, _environment(tmp_path))
+    assert connected in told, told
+
+
+@FROM_NPM
 def test_an_agent_with_a_wrong_token_says_so(home: Home, tmp_path: Path) -> None:
     (one,) = (
         one for one in instructions(_endpoint(home), "aim_wrong") if one.client == "Claude Code"
