@@ -82,8 +82,9 @@ async def test_a_forgotten_memory_is_seen_by_nobody_and_comes_back_as_it_was(
         ("forgotten", 1, 2),
         ("restored", 2, 3),
     ]
-    with pytest.raises(NotFoundError):
+    with pytest.raises(InvalidInputError) as refused:
         await memory.lifecycle.restore(SERVICE, id_)
+    assert (refused.value.key, refused.value.placeholders) == ("not_forgotten", {"id": id_})
 
 
 async def test_a_timeline_tells_what_was_said_when_and_to_whom_it_was_told(
@@ -168,11 +169,28 @@ async def test_a_forgotten_replacement_takes_its_history_and_brings_it_back(
         await memory.get(SERVICE, old)
     await memory.lifecycle.restore(SERVICE, new)
     assert (await memory.get(SERVICE, old)).superseded_by == new
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.lifecycle.restore(SERVICE, old)
+    assert (refused.value.key, refused.value.placeholders) == (
+        "replaced_by",
+        {"id": old, "replacement": new},
+    )
     await memory.lifecycle.forget(SERVICE, new)
     undone = await memory.lifecycle.restore(SERVICE, old)
     assert (undone.status, undone.superseded_by) == (Status.ACTIVE, None)
     assert await _found(memory, "bins") == [old]
     assert memory.counts().total == 1
+
+
+async def test_what_replaced_a_memory_out_of_sight_is_not_named(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    old = await _add(memory, "The bins go out on Monday")
+    added = await memory.add(anna, NewMemory(content="The bins go out on Friday", supersedes=old))
+    await memory.update(anna, added.memory.id, MemoryChanges(scope=Scope.PRIVATE))
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.lifecycle.restore(BEN, old)
+    assert (refused.value.key, refused.value.placeholders) == ("already_superseded", {"id": old})
 
 
 async def test_what_is_told_again_meanwhile_is_not_restored_twice(memory: MemoryManager) -> None:

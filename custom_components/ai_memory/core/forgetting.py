@@ -10,7 +10,7 @@ from typing import Final
 import aiosqlite
 
 from . import memories, supersession, vectors
-from .errors import InvalidInputError
+from .errors import InvalidInputError, NotFoundError
 from .models import EVERY_STATUS, Action, Filters, Memory, Status
 from .restatement import restatement_digest
 from .transaction import REMOVED_AT_ONCE, MemoryChange, Transaction, Written
@@ -86,9 +86,9 @@ async def restore(
     """Bring a forgotten memory back as what it was, with what went with it.
 
     Where what replaced it is gone as well, it is active again. Raises NotFoundError, ConflictError
-    and InvalidInputError where another one says the same by now.
+    and InvalidInputError where it is not forgotten or another one says the same by now.
     """
-    memory = await write.memory(memory_id, revision, (Status.DELETED,))
+    memory = await _forgotten_before(write, memory_id, revision)
     row = await write.connection.execute_fetchall(_FORGOTTEN, (memory.sequence,))
     was, deleted_ms, room_id, replacement = next(iter(row))
     if was == Status.SUPERSEDED and replacement in {None, Status.DELETED}:
@@ -172,6 +172,23 @@ async def erase(
     every = [*doomed, *await supersession.predecessors(write, sequences, clause)]
     await memories.remove(write.connection, every)
     return [(memory, None) for memory in every]
+
+
+async def _forgotten_before(write: Transaction, memory_id: str, revision: int | None) -> Memory:
+    """Return a forgotten memory; of another that the caller may see, say why it cannot come back.
+
+    Raises NotFoundError, ConflictError and InvalidInputError.
+    """
+    try:
+        return await write.memory(memory_id, revision, (Status.DELETED,))
+    except NotFoundError:
+        kept = await write.memory(memory_id)
+    if kept.superseded_by is not None:
+        raise InvalidInputError("replaced_by", id=kept.id, replacement=kept.superseded_by)
+    if kept.status is Status.SUPERSEDED:
+        # By what is not told: the caller may not see it.
+        raise InvalidInputError("already_superseded", id=kept.id)
+    raise InvalidInputError("not_forgotten", id=kept.id)
 
 
 async def _forgotten(
