@@ -56,9 +56,17 @@ async def test_nobody_known_is_refused(hass: HomeAssistant, persons: dict[str, s
         with pytest.raises(ServiceValidationError) as refused:
             await _run(hass, action, None)
         assert refused.value.translation_key == "person_unknown"
-    with pytest.raises(ServiceValidationError) as refused:
-        await _run(hass, "forget_me", persons["Anna"], person="person.gone")
-    assert refused.value.translation_key == "person_unknown"
+
+
+async def test_a_person_without_an_account_is_named(
+    hass: HomeAssistant, persons: dict[str, str]
+) -> None:
+    hass.states.async_set("person.guest", "home", {"friendly_name": "Guest"})
+    for person in ("person.gone", "person.guest"):
+        with pytest.raises(ServiceValidationError) as refused:
+            await _run(hass, "forget_me", persons["Anna"], person=person)
+        assert refused.value.translation_key == "person_without_account"
+        assert refused.value.translation_placeholders == {"person": person}
 
 
 async def test_a_person_is_forgotten_after_confirming(

@@ -43,6 +43,8 @@ from .voice_persons import user_of_person
 ATTR_AGENT_ID: Final = "agent_id"
 ATTR_PERSON: Final = "person"
 AGENT_ID_LIMIT: Final = 255
+PERSON_SHOWN: Final = 255
+"""So many characters of a person that there is not are told back."""
 
 _OF_THE_HOME: Final = frozenset({"maintain", "sweep_anchors"})
 """Operations that do the same whoever asks."""
@@ -264,5 +266,5 @@ def _arguments(call: ServiceCall) -> Mapping[str, object]:
         return call.data
     user = user_of_person(call.hass, person) if isinstance(person, str) else None
     if user is None:
-        raise InvalidInputError("person_unknown")
+        raise InvalidInputError("person_without_account", person=str(person)[:PERSON_SHOWN])
     return {**call.data, ATTR_PERSON: user}
