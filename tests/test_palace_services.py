@@ -56,6 +56,17 @@ async def test_an_automation_arranges_the_palace(hass: HomeAssistant) -> None:
             "rooms": [{"room": "heating", "description": "", "count": 1}],
         }
     ]
+    for blank in ("", " ", None):
+        await _call(hass, "describe_place", wing="basement", description="Below")
+        await _call(hass, "describe_place", wing="basement", default_scope="common")
+        (wing,) = (await _call(hass, "list_places", wing="basement"))["wings"]
+        assert (wing["description"], wing["default_scope"]) == ("Below", "common")
+        await _call(hass, "describe_place", wing="basement", description=blank)
+        (wing,) = (await _call(hass, "list_places", wing="basement"))["wings"]
+        assert wing["description"] == ""
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "describe_place", wing="basement")
+    assert refused.value.translation_placeholders == {"field": "description"}
     with pytest.raises(ServiceValidationError) as refused:
         await _call(hass, "delete_place", wing="basement")
     assert refused.value.translation_key == "place_in_use"
@@ -79,7 +90,10 @@ async def test_a_search_goes_through_an_accepted_tunnel(hass: HomeAssistant) -> 
     found = await _call(hass, "search_memory", query="pump", wing="garden")
     assert [hit.get("via") for hit in found["results"]] == [None, None, *["garden/pond"] * 2]
     closed = await _call(hass, "disconnect_places", tunnel_id=tunnel["id"])
-    assert closed["result"] == "disconnected"
+    assert closed == {"result": "disconnected", "tunnel": accepted["tunnel"] | {"state": "closed"}}
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "disconnect_places", tunnel_id=tunnel["id"])
+    assert refused.value.translation_key == "tunnel_not_found"
     assert (await _call(hass, "list_tunnels"))["tunnels"] == []
     joined = await _call(
         hass, "connect_places", wing="cellar", to_wing="garden", reason="Both have pumps"

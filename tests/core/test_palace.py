@@ -464,10 +464,15 @@ async def test_what_is_empty_and_was_never_described_is_tidied_away(
     assert memory.counts().wing_total == 5
     assert memory.counts().room_total == 9
     assert await memory.places.tidy() == 0
-    await _add(memory, ANNA, "The tap drips again.", "cellar", "water")
+    again = await _add(memory, ANNA, "The tap drips again.", "cellar", "water")
     assert (await _do(memory, ANNA, "palace", wing="cellar"))["wings"][0]["description"] == (
         "Below the house"
     )
+    # Described no more, it goes like the others.
+    await _do(memory, ANNA, "describe_place", wing="cellar", description="")
+    await memory.delete(ANNA, again, Filters())
+    assert await memory.places.tidy() == 2
+    assert "cellar" not in await _shown(memory, ANNA)
 
 
 async def test_an_owner_is_renamed_with_all_namespaces_once(memory: MemoryManager) -> None:

@@ -116,8 +116,11 @@ async def test_a_search_in_a_room_also_offers_what_lies_one_tunnel_away(
     only_devices = replace(ANNA, reach=Reach(wings=("household",)))
     assert await _search(memory, only_devices, "boiler", room="devices") == [(boiler, None)]
 
-    await _do(memory, ANNA, "disconnect", tunnel_id=tunnel["id"])
+    closed = await _do(memory, ANNA, "disconnect", tunnel_id=tunnel["id"])
+    assert (closed["result"], closed["tunnel"]["state"]) == ("disconnected", "closed")
     assert await _search(memory, ANNA, "boiler", room="devices") == [(boiler, None)]
+    with pytest.raises(NotFoundError):
+        await _do(memory, ANNA, "disconnect", tunnel_id=tunnel["id"])
 
 
 async def test_wings_are_joined_as_a_whole(memory: MemoryManager) -> None:

@@ -196,8 +196,13 @@ async def decide(
 
 
 async def disconnect(connection: aiosqlite.Connection, caller: Caller, tunnel_id: str) -> Tunnel:
-    """Remove a tunnel; one that was found by itself is not found again. Raises NotFoundError."""
+    """Remove a tunnel; one that was found by itself is not found again.
+
+    What is left of that one is no tunnel any more. Raises NotFoundError.
+    """
     tunnel = await get(connection, caller, tunnel_id)
+    if tunnel.state is TunnelState.DISMISSED:
+        raise NotFoundError("tunnel_not_found", id=tunnel_id[:40])
     if tunnel.kind is TunnelKind.TUNNEL and tunnel.start.room is not None:
         return await decide(connection, caller, tunnel_id, TunnelState.DISMISSED)
     await connection.execute("DELETE FROM tunnels WHERE id = ?", (tunnel_id,))

@@ -25,6 +25,7 @@ from .parameters import Kind, Parameter, Values
 from .replies import JsonValue, Reply
 
 HALL: Final = "hall"
+CLOSED: Final = "closed"
 TUNNELS_TOLD: Final = 500
 
 _WING: Final = required(WING)
@@ -101,7 +102,7 @@ async def _hub(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
 
 async def _disconnect(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     tunnel = await manager.places.disconnect(caller, values.given("tunnel_id"))
-    return {"result": "disconnected", "tunnel": _tunnel_reply(tunnel)}
+    return {"result": "disconnected", "tunnel": _tunnel_reply(tunnel) | {"state": CLOSED}}
 
 
 async def _tunnels(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
@@ -189,7 +190,7 @@ OPERATIONS: Final = (
         parameters=(
             _WING,
             ROOM,
-            Parameter(name="description"),
+            Parameter(name="description", clearable=True),
             replace(SCOPE, name="default_scope"),
         ),
         access=Access.WRITE,

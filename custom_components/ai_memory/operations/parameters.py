@@ -53,6 +53,8 @@ class Parameter:
     maximum: float | None = None
     clamped: bool = False
     """Whether more than the maximum is taken as the maximum instead of being refused."""
+    clearable: bool = False
+    """Whether a blank text is a value, which clears what was there, and not one left out."""
 
     def parse(self, raw: object) -> Value:
         """Return the argument in its type, or the default for a blank one.
@@ -60,6 +62,8 @@ class Parameter:
         Numbers may come as text, as templates and small models send them. Raises InvalidInputError.
         """
         if raw is None or (isinstance(raw, str) and not raw.strip()):
+            if self.clearable:
+                return ""
             if self.required:
                 raise InvalidInputError("missing", field=self.name)
             return self.default
@@ -223,4 +227,10 @@ class Values:
 
 def parse_arguments(parameters: Sequence[Parameter], raw: Arguments) -> Values:
     """Return every parameter with its parsed value; unknown arguments are passed over."""
-    return Values({one.name: one.parse(raw.get(one.name)) for one in parameters})
+    return Values({one.name: _parsed(one, raw) for one in parameters})
+
+
+def _parsed(parameter: Parameter, raw: Arguments) -> Value:
+    if parameter.clearable and parameter.name not in raw:
+        return parameter.default
+    return parameter.parse(raw.get(parameter.name))

@@ -74,7 +74,9 @@ class Publication:
     async def run(self, manager: MemoryManager, caller: Caller, raw: Arguments) -> Reply:
         """Run the operation with the door's arguments. Raises AiMemoryError."""
         parsed = parse_arguments(self.parameters(), raw).held
-        arguments = {name: parsed[self._shown(name)] for name in self.offered}
+        values = {name: parsed[self._shown(name)] for name in self.offered}
+        # What was left out stays left out: a blank may clear something.
+        arguments = {name: value for name, value in values.items() if value is not None}
         try:
             return await run(manager, self.operation, caller, arguments | dict(self.fixed))
         except AiMemoryError as err:
