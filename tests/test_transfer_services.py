@@ -174,7 +174,10 @@ async def test_an_export_goes_only_where_it_may(
     hass.config.allowlist_external_dirs = {hass.config.path("www")}
     with pytest.raises(HomeAssistantError) as refused:
         await _call(hass, "export_memories", administrator, path=path)
-    expected = {"path_not_allowed", "invalid_characters", "file_cannot_write"}
+    expected = {
+        *("path_not_allowed", "invalid_characters", "file_cannot_write"),
+        "file_kind_not_allowed",
+    }
     assert refused.value.translation_key in expected
     assert not list(Path(hass.config.path("www")).iterdir())
     assert not Path(hass.config.path("outside.jsonl")).exists()
@@ -228,6 +231,37 @@ async def test_bad_calls_are_refused(
             await _call(hass, "import_memories", **data)
         assert refused.value.translation_key == key
     assert (await _call(hass, "list_memories"))["total"] == 0
+
+
+async def test_a_file_of_another_kind_is_not_taken_for_a_list(hass: HomeAssistant) -> None:
+    folder = Path(hass.config.path("ai_memory"))
+    folder.mkdir()
+    for name in ("page.html", "facts"):
+        (folder / name).write_text("<p>A fact</p>\n")
+        with pytest.raises(ServiceValidationError) as refused:
+            await _call(hass, "import_memories", path=name)
+        assert refused.value.translation_key == "file_kind_not_allowed"
+        assert refused.value.translation_placeholders == {
+            "path": name,
+            "suffixes": ".csv, .json, .jsonl, .md, .tsv, .txt",
+        }
+    with pytest.raises(ServiceValidationError) as refused:
+        await _call(hass, "export_memories", path="facts.csv")
+    assert (refused.value.translation_placeholders or {})["suffixes"] == ".json, .jsonl, .md, .txt"
+    (folder / "facts.CSV").write_text("Inhalt;Raum\nDas Tor klemmt, immer;garten\n")
+    assert (await _call(hass, "import_memories", path="facts.CSV"))["format"] == "csv"
+
+
+@pytest.mark.usefixtures("stored")
+async def test_the_export_to_read_is_not_imported(hass: HomeAssistant) -> None:
+    exported = await _call(hass, "export_memories", format="markdown")
+    for text in (exported["text"], exported["text"].replace("\n", "\r\n")):
+        with pytest.raises(ServiceValidationError) as refused:
+            await _call(hass, "import_memories", text=text)
+        assert refused.value.translation_key == "import_markdown"
+    # Whoever says that it is a text gets its lines.
+    report = await _call(hass, "import_memories", text=exported["text"], format="text")
+    assert report["format"] == "text"
 
 
 async def test_files_are_for_automations_and_administrators(

@@ -33,6 +33,8 @@ FOLDER: Final = DOMAIN
 PATH_LIMIT_CHARACTERS: Final = 1_024
 WRITTEN_SUFFIXES: Final = frozenset({".jsonl", ".json", ".md", ".txt"})
 """An export never replaces a file of another kind, such as a database."""
+READ_SUFFIXES: Final = WRITTEN_SUFFIXES | {".csv", ".tsv"}
+"""An import takes no page or document for a list of facts."""
 
 _PUBLIC_FOLDER: Final = "www"
 
@@ -102,11 +104,19 @@ def _allowed(hass: HomeAssistant, named: str) -> Path:
     return resolved
 
 
+def _check_kind(path: Path, named: str, suffixes: frozenset[str]) -> None:
+    """Refuse a file that is of none of these kinds. Raises InvalidInputError."""
+    if path.suffix.lower() not in suffixes:
+        listed = ", ".join(sorted(suffixes))
+        raise InvalidInputError("file_kind_not_allowed", path=named, suffixes=listed)
+
+
 def _read(hass: HomeAssistant, named: str) -> str:
     path = _allowed(hass, named)
     try:
         if not path.is_file():
             raise InvalidInputError("file_not_found", path=named)
+        _check_kind(path, named, READ_SUFFIXES)
         with path.open("rb") as file:
             # One byte more than fits is enough to know that it is too much.
             content = file.read(INPUT_LIMIT_BYTES + 1)
@@ -123,7 +133,8 @@ class _Draft:
         """Begin. Raises InvalidInputError and StorageError."""
         self.path = _allowed(hass, named)
         self._named = named
-        if self.path.suffix.lower() not in WRITTEN_SUFFIXES or self.path.is_dir():
+        _check_kind(self.path, named, WRITTEN_SUFFIXES)
+        if self.path.is_dir():
             raise InvalidInputError("path_not_allowed", path=named)
         try:
             folder = self.path.parent

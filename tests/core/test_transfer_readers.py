@@ -10,7 +10,7 @@ from typing import Any, Final
 from hypothesis import HealthCheck, given, settings, strategies as st
 import pytest
 
-from custom_components.ai_memory.core import Layer
+from custom_components.ai_memory.core import Layer, Scope
 from custom_components.ai_memory.core.text_input import (
     CONTENT_LIMIT_CHARACTERS,
     SUMMARY_LIMIT_CHARACTERS,
@@ -186,6 +186,41 @@ def test_tables_and_old_encodings() -> None:
     assert (key.line, key.created) == (2, datetime(2026, 3, 4, tzinfo=UTC))
     assert _skipped(found) == [(5, "not_a_memory")]
     assert _contents(_read("legacy.csv")) == ["Grüße von Jürgen aus Köln"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "row"),
+    [
+        ("Inhalt;Flügel;Raum;Geltungsbereich;Datum", "{};cellar;wine;privat;04.03.2026"),
+        ("Contenido\tAla\tSala\tÁmbito\tFecha", "{}\tcellar\twine\tPrivado\t2026-03-04"),
+        ("Contenu;Aile;Salle;Portée;Date", "{};cellar;wine;privé;04.03.2026"),
+        ("Contenuto;Ala;Stanza;Ambito;Data", "{};cellar;wine;privato;04.03.2026"),
+        ("Inhoud;Vleugel;Kamer;Bereik;Datum", "{};cellar;wine;privé;4. 3. 2026"),
+        ("Treść;Skrzydło;Pokój;Zakres;Data", "{};cellar;wine;prywatne;04.03.2026"),
+        ("CONTEÚDO;ALA;SALA;ESCOPO;DATA", "{};cellar;wine;PRIVADA;04.03.2026"),
+        ("内容,ウィング,部屋,範囲,日付", '"{}",cellar,wine,プライベート,2026年3月4日'),
+        ("内容,翼楼,房间,范围,日期", '"{}",cellar,wine,私有,2026年3月4日'),
+        ("Content,Wing,Room,Scope,Date", '"{}",cellar,wine,private,2026-03-04'),
+    ],
+)
+def test_the_headings_of_a_table_in_every_language(heading: str, row: str) -> None:
+    found = read(f"{heading}\n{row.format('The port is old, very old')}\n")
+    assert (found.format, found.skipped_count) == (TransferFormat.CSV, 0)
+    (memory,) = found.memories
+    assert memory.content == "The port is old, very old"
+    assert (memory.wing, memory.room, memory.scope) == ("cellar", "wine", Scope.PRIVATE)
+    assert memory.created == datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def test_a_single_column_keeps_what_follows_a_comma() -> None:
+    found = read("Inhalt\nDas Tor klemmt, immer\n")
+    assert (found.format, _contents(found)) == (TransferFormat.CSV, ["Das Tor klemmt, immer"])
+
+
+def test_two_columns_for_one_thing_and_a_text_called_data() -> None:
+    found = read("Text;Inhalt;Raum\nThe gate sticks;Das Tor klemmt;garten\n")
+    assert _contents(found) == ["Das Tor klemmt"]
+    assert _contents(read("data,wing\nThe gate sticks,garden\n")) == ["The gate sticks"]
 
 
 def test_plain_rows() -> None:

@@ -13,6 +13,7 @@ from ..core.transfer import (
     ExportFormat,
     ImportRequest,
     TransferFormat,
+    refuse_own_markdown,
     within_limit,
 )
 from .operation import DRY_RUN, ROOM, SCOPE, WING, Operation, checked, filters_of, scope_of
@@ -91,9 +92,11 @@ async def _export_whole(manager: MemoryManager, caller: Caller, values: Values) 
 async def _import(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     text = values.given("text")
     within_limit(text)
+    wanted = TransferFormat(values.given("format"))
+    refuse_own_markdown(text, wanted)
     request = ImportRequest(
         data=text,
-        format=TransferFormat(values.given("format")),
+        format=wanted,
         defaults=Defaults(
             wing=values.text("wing"), room=values.text("room"), scope=scope_of(values)
         ),

@@ -7,7 +7,7 @@ Assistant.
 from .asking import ImportReport, ImportRequest
 from .decoding import decoded
 from .preparing import Defaults
-from .reading import read, within_limit
+from .reading import read, refuse_own_markdown, within_limit
 from .values import (
     INPUT_LIMIT_BYTES,
     ExportFormat,
@@ -31,5 +31,6 @@ __all__ = [
     "TransferFormat",
     "decoded",
     "read",
+    "refuse_own_markdown",
     "within_limit",
 ]

@@ -10,7 +10,9 @@ import re
 from typing import Final
 
 from ..models import MEMORY_TYPES, Layer, Scope
+from ..text_folding import fold
 from ..text_input import CONTENT_LIMIT_CHARACTERS, NAME_LIMIT_CHARACTERS, SUMMARY_LIMIT_CHARACTERS
+from .local_words import SCOPES
 from .values import ImportedMemory, Skipped, SkipReason
 
 CONTENT_NAMES: Final = ("content", "text", "memory", "fact", "document", "note", "data", "body")
@@ -36,6 +38,8 @@ _METADATA: Final = ("metadata", "meta")
 SOURCE_LIMIT_CHARACTERS: Final = 64
 _LANGUAGE: Final = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _DAY: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
+_JAPANESE_DAY: Final = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
+_DOTTED_DAY: Final = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
 _MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPOKEN_DAY: Final = re.compile(
     rf"(?:(?P<day>\d{{1,2}})\.? )?(?P<month>{_MONTHS})[a-z]*\.?"
@@ -115,9 +119,14 @@ def moment_of(value: object) -> datetime | None:
 
 
 def day_of(text: str) -> datetime | None:
-    """Return the beginning of a day that is written as 2026-11-30, 30 Nov 2026 or May 3, 2026."""
-    if found := _DAY.fullmatch(text):
+    """Return the beginning of a day that is written as 2026-11-30, 30 Nov 2026 or May 3, 2026.
+
+    With dots and without a doubt, 30.11.2026, and as 2026年11月30日, too.
+    """
+    if found := _DAY.fullmatch(text) or _JAPANESE_DAY.fullmatch(text):
         year, month, day = (int(number) for number in found.groups())
+    elif found := _DOTTED_DAY.fullmatch(text):
+        day, month, year = (int(number) for number in found.groups())
     elif found := _SPOKEN_DAY.fullmatch(text):
         month = _MONTHS.split("|").index(found["month"].lower()) + 1
         year, day = int(found["year"]), int(found["day"] or found["later"] or 1)
@@ -131,8 +140,7 @@ def day_of(text: str) -> datetime | None:
 
 def scope_of(value: object) -> Scope | None:
     """Return a scope where the value is the name of one."""
-    name = str(value).strip().lower()
-    return Scope(name) if name in set(Scope) else None
+    return SCOPES.get(fold(value.strip())) if isinstance(value, str) else None
 
 
 def _flattened(row: Mapping[str, object]) -> dict[str, object]:

@@ -1,11 +1,21 @@
 """The export for people: memories by wing and room, each with its date.
 
-Only ``exporting`` writes it. Nothing reads it back whole: to come back, take the JSONL export.
+Only ``exporting`` writes it. Nothing reads it back whole: to come back, take the JSONL export. The
+import asks here, so that nobody takes it for a list of facts.
 """
 
 from datetime import datetime
+import re
+from typing import Final
 
 from ..models import Memory, Scope
+
+_TITLE: Final = re.compile(r"\ufeff?\s*# AI Memory\s+Exported on \d{4}-\d\d-\d\d\.")
+
+
+def is_export(text: str) -> bool:
+    """Return whether a text begins as this export does."""
+    return _TITLE.match(text) is not None
 
 
 def title(exported: datetime) -> str:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ..errors import InvalidInputError
+from . import markdown
 from .claude import read_claude
 from .csv_table import read_csv
 from .decoding import decoded
@@ -66,6 +67,15 @@ def within_limit(data: str | bytes) -> None:
     # A text takes at least as many bytes as it has characters.
     if len(data) > INPUT_LIMIT_BYTES:
         raise InvalidInputError("import_too_large", limit=INPUT_LIMIT_BYTES // 2**20)
+
+
+def refuse_own_markdown(text: str, wanted: TransferFormat) -> None:
+    """Refuse our own export for people, unless it is said to be a text. Raises InvalidInputError.
+
+    Its dates and headings would become part of the memories, and what they were would be lost.
+    """
+    if wanted in {TransferFormat.AUTO, TransferFormat.AI_MEMORY} and markdown.is_export(text):
+        raise InvalidInputError("import_markdown")
 
 
 def read(data: str | bytes, wanted: TransferFormat = TransferFormat.AUTO) -> Imported:
