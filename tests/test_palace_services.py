@@ -116,7 +116,7 @@ async def test_only_administrators_rename_and_delete(
     ):
         with pytest.raises(HomeAssistantError) as refused:
             await _call(hass, service, guest, wing="cellar", **data)
-        assert refused.value.translation_key == "access_denied"
+        assert refused.value.translation_key == "administrators_only"
     await _call(hass, "describe_place", guest, wing="cellar", description="Below")
     renamed = await _call(hass, "rename_place", owner, wing="cellar", new_wing="basement")
     assert renamed["result"] == "renamed"

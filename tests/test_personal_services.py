@@ -98,7 +98,7 @@ async def test_an_administrator_may_have_somebody_forgotten_without_reading(
     for user in (persons["Ben"], None):
         with pytest.raises(ServiceValidationError) as refused:
             await _run(hass, "forget_me", user, person="person.anna")
-        assert refused.value.translation_key == "access_denied"
+        assert refused.value.translation_key == "administrators_only"
     own = await _run(hass, "forget_me", persons["Ben"], person="person.ben")
     assert own["result"] == "nothing_to_forget"
 

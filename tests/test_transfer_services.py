@@ -85,7 +85,7 @@ async def test_only_an_administrator_exports_everything(
     ):
         with pytest.raises(ServiceValidationError) as refused:
             await _call(hass, "export_memories", context, **data)
-        assert refused.value.translation_key == "access_denied"
+        assert refused.value.translation_key == "administrators_only"
 
 
 @pytest.mark.usefixtures("stored")
@@ -272,7 +272,7 @@ async def test_files_are_for_automations_and_administrators(
     (folder / "facts.txt").write_text("A fact\n")
     with pytest.raises(ServiceValidationError) as refused:
         await _call(hass, "import_memories", person, path="facts.txt")
-    assert refused.value.translation_key == "access_denied"
+    assert refused.value.translation_key == "administrators_only"
     assert (await _call(hass, "import_memories", person, text="A fact"))["added"] == 1
 
 

@@ -25,6 +25,7 @@ from .const import DOMAIN
 from .core import (
     HOME_ACCESS,
     Access,
+    AccessDeniedError,
     AiMemoryError,
     Caller,
     InvalidInputError,
@@ -254,9 +255,17 @@ def _handler(
             reply = await publication.run(manager, caller, _arguments(call))
             return with_previous_names(publication.name, reply)
         except AiMemoryError as err:
-            raise home_assistant_error(err) from err
+            raise home_assistant_error(_told_at_home(err)) from err
 
     return handle
+
+
+def _told_at_home(error: AiMemoryError) -> AiMemoryError:
+    """Return a refusal in the words of the home, where an access is who somebody is."""
+    access = error.placeholders.get("access")
+    if isinstance(error, AccessDeniedError) and access in {Access.ADMIN, Access.EXPORT}:
+        return AccessDeniedError("administrators_only")
+    return error
 
 
 def _arguments(call: ServiceCall) -> Mapping[str, object]:

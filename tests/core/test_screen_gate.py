@@ -110,6 +110,7 @@ async def test_every_text_of_a_memory_is_screened(
 ) -> None:
     with pytest.raises(ScreenedError) as refused:
         await memory.add(anna, new)
+    assert refused.value.key == "marked_do_not_store"
     assert refused.value.placeholders == {"field": field, "pattern": "do-not-store"}
 
 

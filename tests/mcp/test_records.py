@@ -293,6 +293,19 @@ async def test_a_secret_is_refused_by_name_of_its_pattern(agent: Agent) -> None:
     )
     assert refusal["error_key"] == "screened"
     assert secret not in json.dumps(refusal)
+    fields = {"namespace": REPOSITORY, "type": "procedure", "title": "Deploy", "content": "Push"}
+    for name, value, told in (
+        ("title", secret, "title holds what looks like a secret"),
+        ("title", "Push, do-not-store", "title is marked do-not-store"),
+        ("title", "x" * 501, "title has 501 characters"),
+        ("namespace", f"local/{secret}", "namespace holds what looks like a secret"),
+    ):
+        refusal = await agent.refusal("memory_store", **fields | {name: value})
+        assert refusal["error"].startswith(told)
+    refusal = await agent.refusal(
+        "memory_session_close", namespace=REPOSITORY, summary=f"Pushed with {secret}"
+    )
+    assert refusal["error"].startswith("summary holds what looks like a secret")
     assert (await _bootstrap(agent))["records"] == []
 
 

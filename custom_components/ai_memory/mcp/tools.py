@@ -15,6 +15,9 @@ LIST_LIMIT_MAXIMUM: Final = 100
 SEARCH_LIMIT_MAXIMUM: Final = 50
 
 _OF_RECORDS: Final = {"wing": "namespace", "memory_id": "id"}
+_TOLD_OF_RECORDS: Final = _OF_RECORDS | {"summary": "title"}
+_TOLD_OF_SESSIONS: Final = {"wing": "namespace", "content": "summary"}
+"""What refusals of the memory call a field, and what the tool does: one has a summary itself."""
 
 WORKSHOP_TOOLS: Final = (
     *(
@@ -22,6 +25,9 @@ WORKSHOP_TOOLS: Final = (
             name=operation.name,
             operation_name=operation.name,
             offered=tuple(parameter.name for parameter in operation.parameters),
+            renamed=(
+                _TOLD_OF_SESSIONS if operation.name == "memory_session_close" else _TOLD_OF_RECORDS
+            ),
         )
         for operation in OPERATIONS
     ),

@@ -147,7 +147,7 @@ OPERATIONS: Final = (
             ROOM,
             replace(LAYER, default=int(Layer.STANDARD)),
             PIN,
-            replace(EXPIRES, description=""),
+            replace(EXPIRES, description="YYYY-MM-DD"),
             Parameter(name="supersedes", description="old id"),
             TYPE,
             STATUS,

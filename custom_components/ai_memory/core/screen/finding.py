@@ -24,6 +24,10 @@ WORKSHOP: Final = Strictness.STRICT
 """How strict the doors of coding agents always are."""
 
 
+MARKED: Final = "do-not-store"
+"""The pattern of a text that is no secret but marked as one not to be kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Where a secret is and which pattern found it; never the secret, nor any part of it."""

@@ -17,7 +17,7 @@ from ..database import Database
 from ..errors import ScreenedError
 from ..memories import milliseconds
 from ..models import Caller
-from .finding import WORKSHOP, Finding, Strictness
+from .finding import MARKED, WORKSHOP, Finding, Strictness
 from .screening import screen
 from .urls import screen_anchor_url
 
@@ -58,7 +58,7 @@ class Gate:
     async def admit(
         self, caller: Caller, fields: Mapping[str, Screened], memory_id: str = ""
     ) -> None:
-        """Refuse what holds a secret, and put that on record.
+        """Refuse what holds a secret or is marked as not to be kept, and put that on record.
 
         ``memory_id`` is blank for a new memory. Raises ScreenedError and StorageError.
         """
@@ -68,6 +68,8 @@ class Gate:
         now_ms = milliseconds(self._clock())
         async with self._database.transaction() as connection:
             await _audit_refusal(connection, caller, found, now_ms, memory_id)
+        if found.pattern == MARKED:
+            raise ScreenedError("marked_do_not_store", field=found.field, pattern=found.pattern)
         raise ScreenedError("screened", field=found.field, pattern=found.pattern)
 
     async def find(self, caller: Caller, fields: Mapping[str, Screened]) -> Finding | None:

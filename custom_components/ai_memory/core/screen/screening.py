@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from . import contexts, encoded, key_material
 from .assignments import ASSIGNMENT, MACHINE_ASSIGNMENT
-from .finding import WORKSHOP, Finding, Strictness
+from .finding import MARKED, WORKSHOP, Finding, Strictness
 from .rules import Rule, first_match, subject
 from .spoken import SPOKEN_RULES
 from .vendors import VENDOR_RULES
@@ -21,7 +21,7 @@ LONG_WORD_CHARACTERS: Final = 20
 """No key with a shape of its own is shorter."""
 
 _MARKER: Final = Rule(
-    name="do-not-store",
+    name=MARKED,
     anchors=("do-not-store", "do_not_store"),
     pattern=re.compile(r"(?<![a-z0-9])do[-_]not[-_]store(?![a-z0-9])", re.IGNORECASE),
     caseless=True,
