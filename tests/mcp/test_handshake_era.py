@@ -4,8 +4,10 @@ from http import HTTPStatus
 import json
 from typing import Final
 
+from homeassistant.core import HomeAssistant
 import pytest
 
+from custom_components.ai_memory.const import DOMAIN
 from custom_components.ai_memory.mcp.engine.jsonrpc import ErrorCode
 
 from .conftest import WORKSHOP_READING, Agent, request_body
@@ -98,7 +100,9 @@ async def test_tools_come_with_titles_schemas_and_annotations(agent: Agent) -> N
     assert all(tool["outputSchema"]["type"] == "object" for tool in tools.values())
 
 
-async def test_a_memory_is_stored_found_corrected_and_forgotten(agent: Agent) -> None:
+async def test_a_memory_is_stored_found_corrected_and_forgotten(
+    hass: HomeAssistant, agent: Agent
+) -> None:
     added = await agent.tool(
         "add_memory", content="The build needs Node 24.", scope="common", wing="general"
     )
@@ -123,6 +127,15 @@ async def test_a_memory_is_stored_found_corrected_and_forgotten(agent: Agent) ->
     assert read["memory"]["content"] == whole.strip()
     assert (await agent.tool("delete_memory", memory_id=memory_id))["memory_ids"] == [memory_id]
     assert (await agent.tool("list_memories"))["memories"] == []
+    refusal = await agent.refusal("get_memory", memory_id=memory_id)
+    assert refusal["error_key"] == "memory_not_found"
+    # A model's mistake can be undone in the home.
+    restored = await hass.services.async_call(
+        DOMAIN, "restore_memory", {"memory_id": memory_id}, blocking=True, return_response=True
+    )
+    assert restored is not None
+    assert restored["result"] == "restored"
+    assert (await agent.tool("list_memories"))["total"] == 1
 
 
 @pytest.mark.parametrize(

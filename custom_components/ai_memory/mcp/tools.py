@@ -111,5 +111,7 @@ HOME_TOOLS: Final = (
         name="delete_memory",
         operation_name="delete",
         offered=("memory_id", "room", "wing", "scope"),
+        # A model errs more often than a person does.
+        fixed={"restorable": True},
     ),
 )
