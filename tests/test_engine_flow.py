@@ -10,7 +10,8 @@ from unittest.mock import patch
 
 from aiohttp import web
 from homeassistant.config_entries import SOURCE_RECONFIGURE, SOURCE_USER, ConfigEntryState
-from homeassistant.core import HomeAssistant
+from homeassistant.const import EVENT_STATE_CHANGED
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, callback
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
@@ -756,6 +757,21 @@ async def test_the_sensor_follows_the_vectors_and_shows_no_password(
     assert await async_setup_component(hass, "diagnostics", {})
     told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
     assert told["data"]["remote_url"] == ollama.url
+
+    # Until it was counted how many vectors are missing, nothing says that none is.
+    progress: list[dict[str, int] | None] = []
+
+    @callback
+    def note(event: Event[EventStateChangedData]) -> None:
+        if event.data["entity_id"] == "sensor.ai_memory" and (state := event.data["new_state"]):
+            progress.append(state.attributes.get("embedding_progress"))
+
+    stop = hass.bus.async_listen(EVENT_STATE_CHANGED, note)
+    await hass.config_entries.async_reload(entry.entry_id)
+    await _until(hass, lambda: attributes().get("embedding_progress"))
+    stop()
+    assert all(one in (None, {"pending": 1, "vectors": 0}) for one in progress), progress
+    assert progress[-1] == {"pending": 1, "vectors": 0}
 
     ollama.answers["/api/embed"] = answers
     await hass.config_entries.async_reload(entry.entry_id)

@@ -66,10 +66,7 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
         return showable(shown) | {
             CONF_EMBEDDING_ENGINE: self._manager.engine_name,
             CONF_MAX_ENTRIES: self._manager.max_entries,
-            "embedding_progress": {
-                "pending": self._manager.pending_vectors,
-                "vectors": self._manager.vector_count,
-            },
+            "embedding_progress": self._progress,
             "last_updated": last_change.isoformat() if last_change else None,
             "memory_counts": counts.by_scope,
             # Layer 0 is the identity text, which is no memory: it is there or not.
@@ -78,6 +75,14 @@ class MemorySensor(AiMemoryEntity, SensorEntity):
             "wing_distribution": counts.wings,
             "palace_structure": {"wings": counts.wing_total, "rooms": counts.room_total},
         }
+
+    @property
+    def _progress(self) -> dict[str, int] | None:
+        """How far the vectors are, None while that is not known: it would look as if done."""
+        pending = self._manager.pending_vectors
+        if pending is None:
+            return None
+        return {"pending": pending, "vectors": self._manager.vector_count}
 
     @callback
     def _changed(self, _change: Change) -> None:

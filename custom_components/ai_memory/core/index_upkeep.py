@@ -58,7 +58,8 @@ class IndexUpkeep:
         """Start with an empty index; ``settled`` is called whenever it is whole again."""
         self.index: Final = index
         self._settled = settled
-        self.pending = 0
+        self._pending = 0
+        self._counted = False
         self._database = database
         self._encoder = encoder
         self._writer = writer
@@ -71,6 +72,11 @@ class IndexUpkeep:
         self._untold = 0
         self._work = asyncio.Event()
         self._complete = asyncio.Event()
+
+    @property
+    def pending(self) -> int | None:
+        """How many vectors are to be made, None until that was counted for this engine."""
+        return self._pending if self._counted and not self._outdated else None
 
     async def wait_until_complete(self) -> None:
         """Wait until every memory that can be embedded has its vector in the index."""
@@ -127,7 +133,7 @@ class IndexUpkeep:
         if vector is not None:
             self._put(sequence, vector)
             return
-        self.pending += 1
+        self._pending += 1
         self._awaited.add(sequence)
         self._complete.clear()
         self._work.set()
@@ -140,10 +146,20 @@ class IndexUpkeep:
     async def _load(self) -> None:
         """Fill the index for the present engine, whose vectors are compared with no others."""
         self.index.made_by = self._encoder.engine.fingerprint
-        self._all_known, self._checked_at = False, None
+        self._all_known, self._counted, self._checked_at = False, False, None
         self._unembeddable.clear()
         self.index.clear()
         await self._build(visible=True)
+        await self._count()
+        # The engine may be away: nobody else would tell for a long time.
+        self._encoder.announce()
+
+    async def _count(self) -> None:
+        """Count the memories that have no vector of the present engine."""
+        async with self._database.reading() as connection:
+            fingerprint = self.index.made_by or ""
+            self._pending = await vectors.missing_count(connection, fingerprint)
+        self._counted = True
 
     async def _build(self, *, visible: bool) -> None:
         """Build the index from the file, searched at once or when whole; writes go to it too."""
@@ -255,7 +271,7 @@ class IndexUpkeep:
                 raise
         if self._outdated:
             return
-        self.pending = len(self._unembeddable)
+        self._pending = len(self._unembeddable)
         if not self._work.is_set() and not self._complete.is_set():
             self._complete.set()
             self._encoder.announce()
@@ -263,8 +279,7 @@ class IndexUpkeep:
     async def _embed_all(self, batch_size: int) -> None:
         """Make the vectors of all memories without one that the database knows of."""
         fingerprint, after = self._encoder.engine.fingerprint, 0
-        async with self._database.reading() as connection:
-            self.pending = await vectors.missing_count(connection, fingerprint)
+        await self._count()
         while not self._outdated:
             async with self._database.reading() as connection:
                 rows = await vectors.missing(connection, fingerprint, after, batch_size)
@@ -291,7 +306,7 @@ class IndexUpkeep:
         for sequence, vector in stored:
             self._put(sequence, vector)
         self._awaited |= {one.sequence for one, _ in made} - {sequence for sequence, _ in stored}
-        self.pending = max(0, self.pending - len(stored))
+        self._pending = max(0, self._pending - len(stored))
         self._untold += len(stored)
         if self._untold >= TOLD_AFTER_VECTORS:
             self._untold = 0

@@ -320,8 +320,11 @@ class MemoryManager:
         return len(self._upkeep.index)
 
     @property
-    def pending_vectors(self) -> int:
-        """How many memories still wait for their vector; words find them meanwhile."""
+    def pending_vectors(self) -> int | None:
+        """How many memories still wait for their vector; words find them meanwhile.
+
+        None at the start and after a change of engine, until they were counted.
+        """
         return self._upkeep.pending
 
     async def wait_for_vectors(self) -> None:
