@@ -747,7 +747,7 @@ async def test_the_sensor_follows_the_vectors_and_shows_no_password(
 
     await _until(hass, lambda: ollama.asked)
     await manager.add(ANNA, NewMemory(content="The ladder is in the shed"))
-    await hass.async_block_till_done()
+    await _until(hass, lambda: attributes()["embedding_progress"])
     shown = attributes()
     assert shown["embedding_progress"] == {"pending": 1, "vectors": 0}
     assert (shown["embedding_engine"], shown["model_name"]) == ("ollama", "all-minilm")
