@@ -168,7 +168,7 @@ OPERATIONS: Final = (
     Operation(
         name="list",
         title="List memories",
-        description="List memories, latest first.",
+        description="List, latest first.",
         parameters=(
             WING,
             ROOM,
@@ -221,7 +221,7 @@ OPERATIONS: Final = (
     Operation(
         name="update",
         title="Correct a memory",
-        description="Correct or move one; give what changes.",
+        description="Correct or move one.",
         parameters=(
             required(MEMORY_ID),
             Parameter(name="content"),
@@ -245,7 +245,7 @@ OPERATIONS: Final = (
     Operation(
         name="delete",
         title="Forget",
-        description="Forget one by id, or a room, wing or scope.",
+        description="Forget by id, room, wing or scope.",
         parameters=(
             MEMORY_ID,
             ROOM,
