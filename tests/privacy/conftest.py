@@ -13,6 +13,7 @@ from custom_components.ai_memory.core import (
     MemoryManager,
     additions,
     manager as manager_module,
+    recall,
     tunnels,
 )
 from custom_components.ai_memory.core.transfer import storing
@@ -42,6 +43,7 @@ class TickingClock:
 def _nothing_depends_on_the_time_that_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write uses only where an operation does, and serve whoever asks fast."""
     monkeypatch.setattr(manager_module, "FLUSH_SECONDS", 3_600.0)
+    monkeypatch.setattr(recall, "RECALL_SECONDS", 60.0)
     # Nobody asks so much so fast; here it must not be refused.
     monkeypatch.setattr(limits, "RATE_REQUESTS_PER_SECOND", 1e9)
 
