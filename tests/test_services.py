@@ -397,6 +397,10 @@ async def test_what_a_question_for_earlier_times_is_told(hass: HomeAssistant) ->
             "until": told["memory"]["updated"],
         }
     ]
+    with_history = await _call(hass, "search_memory", query="garage", history=True)
+    assert [one["earlier"] for one in with_history["results"]] == [hit["earlier"]]
+    now = await _call(hass, "search_memory", query="garage")
+    assert ["earlier" in one for one in now["results"]] == [False]
     replaced = await _call(hass, "add_memory", text="The garage code is 9999")
     assert replaced["superseded"] == added["memory"]["id"]
     assert "similar" not in replaced

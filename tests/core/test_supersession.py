@@ -266,6 +266,16 @@ async def test_a_question_for_how_things_were_tells_earlier_texts_with_their_dat
     assert hit.earlier == ()
 
 
+async def test_a_search_of_the_history_tells_earlier_texts_too(memory: MemoryManager) -> None:
+    id_ = await _add(memory, "The trailer is parked at the marina")
+    await memory.update(SERVICE, id_, MemoryChanges(content="The trailer is in the boathouse"))
+    (hit,) = (await memory.search(SERVICE, WITH_HISTORY, "trailer", 5)).hits
+    assert hit.memory.content == "The trailer is in the boathouse"
+    assert [one.content for one in hit.earlier] == ["The trailer is parked at the marina"]
+    (hit,) = (await memory.search(SERVICE, Filters(), "trailer", 5)).hits
+    assert hit.earlier == ()
+
+
 async def test_a_question_for_how_things_were_betrays_nothing_private(
     memory: MemoryManager, anna: Caller
 ) -> None:
@@ -275,15 +285,19 @@ async def test_a_question_for_how_things_were_betrays_nothing_private(
     await memory.update(anna, sofa, MemoryChanges(content="The sofa is green", scope=Scope.COMMON))
     question = "What was the old locker code before that, and the sofa?"
 
-    async def told(caller: Caller) -> tuple[set[str], set[str]]:
-        hits = (await memory.search(caller, Filters(), question, 9)).hits
+    async def told(caller: Caller, asked: str, filters: Filters) -> tuple[set[str], set[str]]:
+        hits = (await memory.search(caller, filters, asked, 9)).hits
         return (
             {hit.memory.content for hit in hits},
             {version.content for hit in hits for version in hit.earlier},
         )
 
-    assert await told(BEN) == ({"The sofa is green"}, set())
-    assert await told(anna) == (
-        {"My old locker code is 1234", "My locker code is 5678", "The sofa is green"},
-        {"I hate the green sofa"},
-    )
+    for asked, filters in (
+        (question, Filters()),
+        ("My locker code and the sofa", WITH_HISTORY),
+    ):
+        assert await told(BEN, asked, filters) == ({"The sofa is green"}, set())
+        assert await told(anna, asked, filters) == (
+            {"My old locker code is 1234", "My locker code is 5678", "The sofa is green"},
+            {"I hate the green sofa"},
+        )

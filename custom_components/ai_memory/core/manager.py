@@ -56,6 +56,7 @@ from .models import (
     MemoryChanges,
     NewMemory,
     SearchResult,
+    Status,
     UpdateResult,
     embedded_text,
 )
@@ -426,12 +427,12 @@ class MemoryManager:
         """Return the memories that answer a query best.
 
         A match by meaning needs the cosine ``min_score``, by default the floor of the model. A
-        question for how things were also finds what was replaced. Where it is not ``counted``, it
-        is no use of what it finds unless that is noted. Raises InvalidInputError and StorageError.
+        question for how things were also finds what was replaced. Where that is wanted, hits tell
+        what they said before. Where it is not ``counted``, it is no use of what it finds unless
+        that is noted. Raises InvalidInputError and StorageError.
         """
         cleaned, wanted = cleaned_filters(caller, filters), clean_query(query)
-        earlier = asks_for_earlier(wanted)
-        if earlier and cleaned.statuses == CURRENT:
+        if asks_for_earlier(wanted) and cleaned.statuses == CURRENT:
             cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
@@ -444,7 +445,9 @@ class MemoryManager:
         if counted:
             self.note_returned(hit.memory for hit in result.hits)
         result = await self._as_seen_by(caller, result)
-        return await self.lifecycle.with_earlier(caller, result) if earlier else result
+        if Status.SUPERSEDED not in cleaned.statuses:
+            return result
+        return await self.lifecycle.with_earlier(caller, result)
 
     @property
     def _has_archive(self) -> bool:
