@@ -104,6 +104,7 @@ async def open_memory(tmp_path: Path, clock: SteppingClock) -> AsyncGenerator[Op
             max_entries=max_entries,
             retention_deleted_days=retention_deleted_days,
             clock=clock,
+            local_now=clock,
         )
         opened.append(manager)
         await manager.open()

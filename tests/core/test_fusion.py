@@ -50,8 +50,8 @@ def _memory(sequence: int, *, days_old: float = 0) -> Memory:
     )
 
 
-def _order(*candidates: Candidate, earlier: bool = False) -> list[int]:
-    ranked = fused(candidates, QUIET, PROFILE, earlier=earlier)
+def _order(*candidates: Candidate, earlier: bool = False, time_alone: bool = False) -> list[int]:
+    ranked = fused(candidates, QUIET, PROFILE, earlier=earlier, time_alone=time_alone)
     return [one.sequence for one in ranked]
 
 
@@ -106,6 +106,21 @@ def test_a_memory_of_the_time_asked_for_counts_more() -> None:
     then = _candidate(1, days_old=200, coverage=0.5, in_period=True)
     now = _candidate(2, coverage=0.5)
     assert _order(then, now) == [1, 2]
+
+
+def test_what_only_names_the_time_stands_behind_what_is_of_it() -> None:
+    named = _candidate(1, coverage=0.9, words=("march",), names_time=True)
+    of_it = _candidate(2, days_old=250, coverage=0.1, in_period=True)
+    other = _candidate(3, coverage=0.2, words=("key",))
+    assert _order(named, of_it, other) == [3, 2, 1]
+    assert _order(named, other) == [1, 3]
+
+
+def test_where_the_time_alone_is_asked_for_the_newest_of_it_come_first() -> None:
+    older = _candidate(1, days_old=251, cosine=0.78, alike=True, in_period=True)
+    newer = _candidate(2, days_old=250, in_period=True)
+    other = _candidate(3, coverage=0.9, words=("stored",))
+    assert _order(older, other, newer, time_alone=True) == [2, 1, 3]
 
 
 @pytest.mark.parametrize(

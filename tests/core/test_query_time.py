@@ -669,6 +669,39 @@ def test_what_is_no_past_time_gives_none(query: str) -> None:
     assert spoken_period(query, NOW) is None
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did I tell you in March?",
+        "what was stored in March 2026?",
+        "What do you remember from March?",
+        "Which memories were recorded in March?",
+        "Was hatten wir im März?",
+        "Was habe ich dir im März erzählt?",
+        "Was wurde im März 2026 gespeichert?",
+        "Was war im März alles besprochen worden?",
+        "Qu'est-ce que je t'ai dit en mars ?",
+        "Qu'est-ce qui a été enregistré en mars 2026 ?",
+        "¿Qué te dije en marzo?",
+        "¿Qué has guardado en marzo de 2026?",
+        "Cosa ti ho detto a marzo?",
+        "Che cosa è stato salvato a marzo 2026?",
+        "Wat heb ik je in maart verteld?",
+        "Wat werd in maart 2026 bewaard?",
+        "Co ci powiedziałem w marcu?",
+        "Co zostało zapisane w marcu 2026?",
+        "O que eu te disse em março?",
+        "O que foi guardado em março de 2026?",
+        "三月我告诉你什么了？",
+        "2026年3月保存了什么？",
+        "3月に何を言いましたか？",
+        "2026年3月に保存したものは何ですか？",
+    ],
+)
+def test_nothing_is_left_of_a_question_for_what_was_told(query: str) -> None:
+    assert spoken_period(query, NOW) == Period(*_expected(*MARCH), "")
+
+
 @pytest.mark.parametrize(("query", "remaining"), REMAINING.items())
 def test_the_words_of_time_are_taken_out(query: str, remaining: str) -> None:
     period = spoken_period(query, NOW)

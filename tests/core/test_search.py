@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from custom_components.ai_memory.embedding import (
     TextKind,
     create_engine,
 )
-from tests.conftest import Opener
+from tests.conftest import Opener, SteppingClock
 
 BEN = Caller(source="assist", agent="conversation.home", provider="ollama", user="ben")
 
@@ -76,6 +77,72 @@ async def test_the_right_memory_comes_first(
         "La chaudière a été révisée en mars",
     )
     assert (await _found(memory, anna, query))[:1] == [stored]
+
+
+MARCH = [
+    "The spare key hangs behind the meter box",
+    "Zoe is allergic to hazelnuts",
+    "The attic window leaks when it rains",
+]
+
+
+async def _told_in_march_and_november(memory: MemoryManager, clock: SteppingClock) -> None:
+    caller = Caller(source="service")
+    clock.now = datetime(2026, 3, 20, 8, 0, tzinfo=UTC)
+    for content in reversed(MARCH):
+        await _filled(memory, caller, content)
+        clock.advance(days=1)
+    clock.now = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
+    await _filled(
+        memory,
+        caller,
+        "The March break trip goes to Lisbon",
+        "The boiler service is due every March",
+        "Der Märzkalender hängt in der Küche",
+        "The camping gear is stored in the loft",
+    )
+    await memory.wait_for_vectors()
+    clock.advance(days=3)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did I tell you in March?",
+        "what was stored in March 2026?",
+        "What do you remember from March?",
+        "Was hatten wir im März?",
+        "Qu'est-ce que je t'ai dit en mars ?",
+        "¿Qué te dije en marzo?",
+        "Cosa ti ho detto a marzo?",
+        "Wat heb ik je in maart verteld?",
+        "Co ci powiedziałem w marcu?",
+        "O que eu te disse em março?",
+        "三月我告诉你什么了？",
+        "3月に何を言いましたか？",
+    ],
+)
+async def test_a_question_for_a_time_alone_is_answered_with_that_time_the_newest_first(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock, query: str
+) -> None:
+    await _told_in_march_and_november(memory, clock)
+    assert (await _found(memory, anna, query, 3)) == MARCH
+
+
+async def test_the_name_of_a_time_never_stands_before_what_was_stored_then(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    await _told_in_march_and_november(memory, clock)
+    window = await _found(memory, anna, "Who repaired the windows in March?")
+    assert window[0] == "The attic window leaks when it rains"
+    boiler = await _found(memory, anna, "What was said of the boiler in March?")
+    assert boiler[0] == "The boiler service is due every March"
+    # Nothing was stored then, so that words are all there is.
+    trip = await _found(memory, anna, "What did I tell you in March 2025?")
+    assert set(trip[:2]) == {
+        "The March break trip goes to Lisbon",
+        "The boiler service is due every March",
+    }
 
 
 async def test_what_has_nothing_to_do_with_it_is_not_found(

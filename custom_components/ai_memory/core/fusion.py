@@ -8,6 +8,7 @@ count the best of a bad lot as much as a real match (see ``benchmarks.retrieval`
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Self
 
 from ..embedding.ranking import RankingProfile
@@ -53,6 +54,7 @@ class Candidate:
     """A memory that words, meaning or its time brought up.
 
     ``cosine`` is None where nothing could be compared; ``alike`` says that it reaches the floor.
+    ``names_time`` says that it only holds the words of the time and is not of that time.
     ``evidence`` is what others witnessed of it, see ``Memory``.
     """
 
@@ -63,6 +65,7 @@ class Candidate:
     cosine: float | None = None
     alike: bool = False
     in_period: bool = False
+    names_time: bool = False
     evidence: float = 1.0
 
     def hit(self, memory: Memory) -> SearchHit:
@@ -97,14 +100,20 @@ def fused(
     profile: RankingProfile,
     *,
     earlier: bool = False,
+    time_alone: bool = False,
 ) -> list[Candidate]:
     """Return the candidates, best first; ties to the higher cosine, then to the older.
 
-    The newer of two counts more, or the older where ``earlier`` is asked for.
+    The newer of two counts more, or the older where ``earlier`` is asked for. What is of the time
+    that is asked for stands before what only names it, and before all else, the newest first, where
+    nothing but that time is asked for (``time_alone``).
     """
     preferred = (min if earlier else max)((one.updated_ms for one in candidates), default=0)
+    of_time = any(one.in_period for one in candidates)
 
-    def rank(one: Candidate) -> tuple[float, float, int]:
+    def rank(one: Candidate) -> tuple[bool, float, float, int]:
+        if time_alone and one.in_period:
+            return False, -inf, -one.updated_ms, -one.sequence
         score = one.coverage
         if one.cosine is not None:
             score += profile.weight * background.prominence(one.cosine, profile)
@@ -112,6 +121,6 @@ def fused(
         score *= 1 + RECENCY_WEIGHT * 0.5**distance
         score *= 1 + PERIOD_WEIGHT * one.in_period
         score *= one.evidence
-        return -score, -(one.cosine or 0.0), one.sequence
+        return of_time and one.names_time, -score, -(one.cosine or 0.0), one.sequence
 
     return sorted(candidates, key=rank)

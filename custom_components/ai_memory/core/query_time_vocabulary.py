@@ -118,10 +118,12 @@ _ENGLISH: Final = TimeWords(
         planned, what s, when s, who s, where s, remind""",
     past_cues="""did, was, were, had, happened, said, told, asked, saved, stored, noted, added,
         went, mentioned, changed, bought, talked, discussed, wrote, learned, did n t, repaired,
-        came""",
+        came, you remember, you recall""",
     idle="""was, were, say, tell, told, said, happen, happened, note, notes, noted, mention,
         mentioned, save, saved, store, stored, add, added, memory, memories, show, list, find,
-        everything, all, anything, something, things, talk, discuss, wrote, learned""",
+        everything, all, anything, something, things, talk, discuss, wrote, learned, recall,
+        recalled, remembered, keep, kept, recorded, written, entered, talked, spoke, discussed, new,
+        info, information, been""",
     leads="in, on, from, of, during, the, for, over, about, since, at, within",
     trails="s",
 )
@@ -169,7 +171,11 @@ _GERMAN: Final = TimeWords(
     past_cues="""war, waren, hatte, hatten, habe, hast, haben, hat, habt, wurde, wurden, gab, ging,
         kam, sagte, gesagt, passierte, erzählt, gemacht, gespeichert, notiert, gemerkt""",
     idle="""gesagt, erzählt, sagte, passiert, geschah, notiert, gemerkt, gespeichert, alles,
-        erinnerungen, erinnerung, notizen, zeig, zeige, finde, los, gemacht, was""",
+        erinnerungen, erinnerung, notizen, zeig, zeige, finde, los, gemacht, was, war, waren, gab,
+        worden, gewesen, geschehen, ereignet, neues, speichern, speicherte, gespeicherte,
+        gespeicherten, gespeichertes, erinnerst, erinnern, behalten, aufgeschrieben, eingetragen,
+        festgehalten, hinzugefügt, abgelegt, erwähnt, besprochen, gesprochen, geredet, mitgeteilt,
+        erfahren, gelernt""",
     leads="im, in, am, an, vom, von, der, die, das, den, dem, des, aus, während, seit, für, zum",
 )
 
@@ -207,7 +213,11 @@ _FRENCH: Final = TimeWords(
         allons, toujours, anniversaire, prévu, prévue, commence, ouvre, ferme""",
     past_cues="""j ai, tu as, t ai, m as, on a, nous avons, vous avez, avez, avons, ont, était,
         étais, étaient, a été, a dit, s est, ai dit, avait, avais""",
-    idle="dit, dire, passé, noté, raconté, souvenirs, notes, tout, est, ce, montre, ai, as, fait",
+    idle="""dit, dire, passé, noté, raconté, souvenirs, notes, tout, est, ce, montre, ai, as,
+        fait, été, eu, avions, avais, étais, chose, choses, dites, passés, racontée, enregistré,
+        enregistrée, enregistrés, mémorisé, mémorisés, retenu, stocké, stockés, sauvegardé, gardé,
+        ajouté, ajoutés, parlé, discuté, mentionné, appris, souviens, souvient, souvenir, rappelles,
+        mémoire""",
     leads="en, de, du, le, la, les, l, d, au, aux, des, cours, pendant, ces, depuis, dans, à",
 )
 
@@ -245,7 +255,10 @@ _SPANISH: Final = TimeWords(
     past_cues="""dije, dijo, dijiste, dijimos, fue, era, estaba, había, hice, hizo, hicimos, pasó,
         hubo, compré, guardé, anoté, conté, he, has, ha, hemos, tuve, tuvo, cambió, puse""",
     idle="""dije, dijo, dijiste, dijimos, pasó, anoté, guardé, conté, recuerdos, notas, todo,
-        muestra""",
+        muestra, dicho, contado, contaste, guardado, guardada, guardados, guardaste, guardamos,
+        almacenado, almacenada, almacenados, registrado, registrada, anotado, anotaste, añadido,
+        recuerdas, recuerda, acuerdas, hablamos, hablado, ocurrió, sucedió, había, hubo, tuvimos,
+        teníamos, mencioné, mencionado, cosas, memoria, memorias""",
     leads="en, el, la, los, las, de, del, durante, desde, por, al",
 )
 
@@ -281,7 +294,10 @@ _ITALIAN: Final = TimeWords(
         compleanno, sarà, previsto, inizia, apre, bisogna, si fa, facciamo""",
     past_cues="""ho, hai, ha, abbiamo, hanno, era, erano, aveva, avevo, detto, successo, stato,
         stata, disse, dissi""",
-    idle="detto, successo, fatto, raccontato, annotato, salvato, ricordi, note, tutto, mostra",
+    idle="""detto, successo, fatto, raccontato, annotato, salvato, ricordi, note, tutto, mostra,
+        dissi, dicesti, raccontata, salvata, salvati, memorizzato, memorizzata, memorizzati,
+        registrato, registrata, conservato, ricorda, ricordo, parlato, discusso, aggiunto,
+        menzionato, accaduto, avevamo, avevo, stato, stata, stati, c, cose, memoria, memorie""",
     leads="in, a, nel, nella, nello, nell, il, la, lo, l, di, del, della, dell, gli, le, negli",
 )
 
@@ -317,7 +333,10 @@ _DUTCH: Final = TimeWords(
         komt, komen, altijd, meestal, verjaardag, gepland, begint, staat""",
     past_cues="""was, waren, had, hadden, heb, hebt, hebben, heeft, werd, werden, zei, gezegd,
         gebeurd, gebeurde, verteld, vertelde, ging, kwam""",
-    idle="gezegd, verteld, gebeurd, gebeurde, genoteerd, opgeslagen, herinneringen, alles, toon",
+    idle="""gezegd, verteld, gebeurd, gebeurde, genoteerd, opgeslagen, herinneringen, alles,
+        toon, vertelde, vertelden, zei, bewaard, onthouden, herinner, herinnert, herinnering,
+        besproken, gepraat, gesproken, toegevoegd, vastgelegd, genoemd, nieuws, werd, werden, waren,
+        dingen, geheugen""",
     leads="in, op, de, het, van, uit, tijdens, sinds, gedurende",
 )
 
@@ -359,7 +378,12 @@ _POLISH: Final = TimeWords(
     past_cues="""był, była, było, byli, były, mówiłem, mówiłam, powiedziałem, powiedziałam, mówił,
         mówiła, zapisałem, zapisałam, stało, działo, zrobiłem, zrobiłam, kupiłem, kupiłam, miałem,
         miałam, robiliśmy, mówiliśmy""",
-    idle="mówiłem, mówiłam, powiedziałem, powiedziałam, stało, działo, notatki, wszystko, pokaż",
+    idle="""mówiłem, mówiłam, powiedziałem, powiedziałam, stało, działo, notatki, wszystko,
+        pokaż, mówiliśmy, mówił, mówiła, powiedział, powiedziała, opowiadałem, opowiadałam,
+        zapisałem, zapisałam, zapisałeś, zapisałaś, zapisano, zapisane, zapamiętałeś, zapamiętałaś,
+        zapamiętano, zapamiętane, dodano, rozmawialiśmy, wydarzyło, zdarzyło, mieliśmy, miałem,
+        miałam, wspomnienia, pamięci, rzeczy, mi, został, została,
+        zostało""",
     leads="w, we, z, ze, na, od, dnia, roku",
     trails="roku, r",
 )
@@ -397,7 +421,10 @@ _PORTUGUESE: Final = TimeWords(
     past_cues="""disse, disseste, dissemos, falei, foi, era, estava, tinha, houve, fiz, fez,
         fizemos, aconteceu, comprei, guardei, anotei, contei, mudou, tive""",
     idle="""disse, falei, aconteceu, anotei, guardei, contei, lembranças, memórias, notas, tudo,
-        mostre""",
+        mostre, dito, disseste, contado, guardado, guardada, guardados, guardamos, armazenado,
+        armazenada, armazenados, registrado, registado, registrada, gravado, gravada, lembras,
+        conversamos, falamos, falado, adicionado, mencionei, mencionado, tínhamos, tivemos, havia,
+        houve, coisas, memória, era, tinha, estava, fiz""",
     leads="em, o, a, os, as, de, do, da, no, na, nos, nas, durante, desde, pelo, pela",
 )
 
@@ -716,7 +743,7 @@ _CHINESE: Final = TimeWords(
         何时, 有什么安排, 该""",
     past_cues="了, 过, 過, 曾, 说的, 說的, 是多少",
     idle="""说, 說, 我, 你, 过, 告诉, 告訴, 发生, 發生, 什, 么, 麼, 事, 情, 都, 有, 哪, 些, 跟, 和,
-        记""",
+        记, 存, 储, 儲, 保, 录, 錄, 得, 忆, 憶, 聊, 谈, 談, 讲, 講, 到, 给, 給, 诉""",
     leads="在, 于, 自, 從, 从",
     trails="的, 里, 裡, 份",
 )
@@ -756,7 +783,7 @@ _JAPANESE: Final = TimeWords(
     present_cues="予定, いつも, 誕生日, べき, ますか, 必要, 何時",
     past_cues="した, った, んだ, いた, えた, りた, きた, けた, でした, れた, めた, せた, べた",
     idle="""言, 話, っ, た, し, 何, 私, が, は, を, こ, と, 教, え, て, ま, か, 起, き, の, に, 全,
-        部, で, す""",
+        部, で, す, 保, 存, 記, 憶, 録, 覚, 伝, 書, 残, も""",
     trails="の, に, は, も",
 )
 

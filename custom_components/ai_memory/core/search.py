@@ -18,12 +18,12 @@ from typing import Final
 from ..embedding.ranking import RankingProfile
 from .database import Database
 from .encoder import Encoder
-from .fulltext import asks_for_something
+from .fulltext import asks_for_something, query_phrases
 from .fusion import NOTHING_STANDS_OUT, Background, Candidate, fused
 from .memories import milliseconds
 from .models import Caller, Filters, Layer, MatchType, SearchHit, SearchResult
 from .query_tense import asks_for_earlier
-from .query_time import Period, spoken_period
+from .query_time import spoken_period
 from .screen.gate import Gate
 from .search_reads import memories_of, newest_between, times_of
 from .vector_index import Vector, VectorIndex
@@ -176,15 +176,15 @@ class _Inquiry:
         """Return the best of all that was found. Raises StorageError."""
         words = {match.sequence: match for match in by_words}
         cosines = meaning.found | self._cosines(words.keys() - meaning.found.keys())
-        period = spoken_period(self.query, self.now)
-        of_period = self._of_period(connection, period) if period else []
-        span = _span(period) if period else None
+        time = _Time.asked_for(self.query, self.now)
+        of_period = self._of_period(connection, time)
         times = times_of(connection, self.clause, list({*words, *meaning.found, *of_period}))
         ranked = fused(
-            [_candidate(*of_one, words, cosines, self.floor, span) for of_one in times],
+            [_candidate(*of_one, words, cosines, self.floor, time) for of_one in times],
             meaning.background,
             self.profile,
             earlier=asks_for_earlier(self.query),
+            time_alone=time is not None and time.alone,
         )[: self.limit]
         found = memories_of(connection, self.clause, [one.sequence for one in ranked])
         hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
@@ -195,11 +195,36 @@ class _Inquiry:
         """Return the similarity of what words alone have found."""
         return {} if self.vector is None else self.index.cosines(self.vector, sequences)
 
-    def _of_period(self, connection: sqlite3.Connection, period: Period) -> list[int]:
+    def _of_period(self, connection: sqlite3.Connection, time: "_Time | None") -> list[int]:
         """Return what was written then, where the query asks for nothing but its time."""
-        if asks_for_something(period.remaining):
+        if time is None or not time.alone:
             return []
-        return newest_between(connection, self.clause, *_span(period), self.depth)
+        return newest_between(connection, self.clause, time.start_ms, time.end_ms, self.depth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The time that a query speaks of, the words that say so, and whether it asks for no more."""
+
+    start_ms: int
+    end_ms: int
+    words: frozenset[str]
+    alone: bool
+
+    @classmethod
+    def asked_for(cls, query: str, now: datetime) -> "_Time | None":
+        if (period := spoken_period(query, now)) is None:
+            return None
+        return cls(
+            milliseconds(period.start),
+            milliseconds(period.end),
+            frozenset(query_phrases(query)).difference(query_phrases(period.remaining)),
+            not asks_for_something(period.remaining),
+        )
+
+    def includes(self, *moments_ms: int) -> bool:
+        """Return whether any of these moments is within."""
+        return any(self.start_ms <= at_ms < self.end_ms for at_ms in moments_ms)
 
 
 def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
@@ -210,25 +235,27 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
     words: dict[int, WordMatch],
     cosines: dict[int, float],
     floor: float,
-    span: tuple[int, int] | None,
+    time: _Time | None,
 ) -> Candidate:
     match = words.get(sequence)
     cosine = cosines.get(sequence)
+    alike = cosine is not None and cosine >= floor and cosine > 0
+    held = match.words if match else ()
+    in_period = time is not None and time.includes(created_ms, updated_ms)
     return Candidate(
         sequence=sequence,
         updated_ms=updated_ms,
         evidence=evidence,
         coverage=match.coverage if match else 0.0,
-        words=match.words if match else (),
+        words=held,
         cosine=cosine,
-        alike=cosine is not None and cosine >= floor and cosine > 0,
-        in_period=span is not None
-        and any(span[0] <= at_ms < span[1] for at_ms in (created_ms, updated_ms)),
+        alike=alike,
+        in_period=in_period,
+        names_time=time is not None
+        and bool(held)
+        and not (in_period or alike)
+        and time.words.issuperset(held),
     )
-
-
-def _span(period: Period) -> tuple[int, int]:
-    return milliseconds(period.start), milliseconds(period.end)
 
 
 def with_archive(near: SearchResult, every: SearchResult, limit: int) -> SearchResult:
