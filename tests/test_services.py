@@ -406,6 +406,24 @@ async def test_what_a_question_for_earlier_times_is_told(hass: HomeAssistant) ->
     assert "similar" not in replaced
 
 
+async def test_a_change_as_people_tell_it_replaces_what_was_told(hass: HomeAssistant) -> None:
+    for old, new in (
+        ("The garage door code is 1234", "The garage door code is now 5678"),
+        ("The alarm code is 1111", "The alarm code is now 2222"),
+        ("The safe code is 1111", "The new safe code is 2222"),
+        ("The bike code is 1111", "The bike code is 2222 now"),
+        ("The boat code is 1111", "The boat code has changed to 2222"),
+        ("Le code du portail est 1357", "Le nouveau code du portail est 2468"),
+        ("Der Code der Laube ist 1111", "Der Code der Laube ist jetzt 2222"),
+        ("Der Garagencode ist 1234", "Der Garagencode ist jetzt 9999"),
+        ("Kod do bramy to 1234", "Kod do bramy to 4321"),
+    ):
+        first = await _call(hass, "add_memory", text=old)
+        second = await _call(hass, "add_memory", text=new)
+        assert second.get("superseded") == first["memory"]["id"], new
+        assert "similar" not in second
+
+
 async def test_what_a_new_memory_is_like_is_named(hass: HomeAssistant) -> None:
     place: dict[str, Any] = {"wing": "household", "room": "events"}
     first = await _call(hass, "add_memory", text="The summer street party is in June", **place)

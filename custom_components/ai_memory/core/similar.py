@@ -17,6 +17,7 @@ from typing import Final
 import aiosqlite
 
 from . import memories
+from .change_words import CHANGE_WORDS, without_unspaced_change
 from .fulltext import query_phrases, quoted
 from .models import Caller, Filters, Memory, NewMemory, Status
 from .plain_change import changes_a_code
@@ -138,8 +139,10 @@ class _Told:
 
 
 def _looked_up(content: str) -> list[str]:
-    first = query_phrases(content[:READ_CHARACTERS])[:FIRST_PHRASES]
-    # A number is what is told, not what it is told of.
+    told = query_phrases(without_unspaced_change(content[:READ_CHARACTERS]))
+    first = [phrase for phrase in told if phrase not in CHANGE_WORDS] or told
+    first = first[:FIRST_PHRASES]
+    # A number is what is told, not what it is told of, and "now" is neither.
     words = [phrase for phrase in first if not any(map(str.isdigit, phrase))] or first
     return sorted(words, key=len, reverse=True)[:PHRASES]
 
