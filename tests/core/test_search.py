@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+import sqlite3
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from custom_components.ai_memory.core import (
     Database,
     Filters,
     InvalidInputError,
+    Layer,
     MatchType,
     MemoryChanges,
     MemoryManager,
@@ -127,6 +129,18 @@ async def test_a_question_for_a_time_alone_is_answered_with_that_time_the_newest
 ) -> None:
     await _told_in_march_and_november(memory, clock)
     assert (await _found(memory, anna, query, 3)) == MARCH
+
+
+async def test_a_time_whose_memories_are_archived_is_answered_from_the_archive(
+    memory: MemoryManager, anna: Caller, clock: SteppingClock
+) -> None:
+    await _told_in_march_and_november(memory, clock)
+    with sqlite3.connect(memory._database.path) as connection:
+        connection.execute("UPDATE memories SET layer = 3 WHERE content IN (?, ?, ?)", MARCH)
+    await memory.close()
+    await memory.open()
+    assert memory.counts().layers[Layer.ARCHIVE] == 3
+    assert (await _found(memory, anna, "What did I tell you in March?", 3)) == MARCH
 
 
 async def test_the_name_of_a_time_never_stands_before_what_was_stored_then(

@@ -177,6 +177,7 @@ class _Inquiry:
         words = {match.sequence: match for match in by_words}
         cosines = meaning.found | self._cosines(words.keys() - meaning.found.keys())
         time = _Time.asked_for(self.query, self.now)
+        time_alone = time is not None and time.alone
         of_period = self._of_period(connection, time)
         times = times_of(connection, self.clause, list({*words, *meaning.found, *of_period}))
         ranked = fused(
@@ -184,11 +185,14 @@ class _Inquiry:
             meaning.background,
             self.profile,
             earlier=asks_for_earlier(self.query),
-            time_alone=time is not None and time.alone,
+            time_alone=time_alone,
         )[: self.limit]
         found = memories_of(connection, self.clause, [one.sequence for one in ranked])
         hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
         coverage = max((one.coverage for one in ranked), default=0.0)
+        if time_alone:
+            # The name of a time answers no question for it.
+            coverage = 0.0
         return SearchResult(hits=tuple(hits), ranking=ranking_of(hits), coverage=coverage)
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
