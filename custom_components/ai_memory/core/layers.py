@@ -21,7 +21,7 @@ DEFAULT_PROMOTION_USES: Final = 10
 DEFAULT_ARCHIVE_DAYS: Final = 90
 SECRETS: Final = "secrets"
 """The room of what nobody else should read."""
-MOVED_AT_ONCE: Final = 200
+MOVED_AT_ONCE: Final = 100
 """Memories of one transaction: others write and the event loop runs between two of them."""
 
 _DAY_MS: Final = 86_400_000

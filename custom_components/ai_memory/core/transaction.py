@@ -19,7 +19,7 @@ from .text_input import check_id
 from .vector_index import Vector
 from .vectors import Unembedded
 
-REMOVED_AT_ONCE: Final = 200
+REMOVED_AT_ONCE: Final = 100
 """Memories of one statement: between two of them the event loop runs."""
 
 type MemoryChange = tuple[Memory | None, Memory | None]
