@@ -70,7 +70,7 @@ from .recall import recall
 from .room_detection import load_vocabulary
 from .screen import HOME, Strictness
 from .screen.gate import Gate
-from .search import ANSWERED_COVERAGE, MemorySearch, with_archive
+from .search import MemorySearch, with_archive
 from .standing_context import Profile, StandingContext, stored
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
@@ -436,7 +436,7 @@ class MemoryManager:
             cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
         result = await self._search.find(caller, near, wanted, limit, min_score)
-        if cleaned.layer is None and result.coverage < ANSWERED_COVERAGE and self._has_archive:
+        if cleaned.layer is None and not result.answered and self._has_archive:
             every = await self._search.find(caller, cleaned, wanted, limit, min_score)
             result = with_archive(result, every, limit)
         result = await with_neighbours(

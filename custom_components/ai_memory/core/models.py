@@ -415,12 +415,12 @@ class SearchHit:
 class SearchResult:
     """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid.
 
-    ``coverage`` is the share of the query's words, by their weight, that one of them holds at most.
+    ``answered`` says that one of them holds enough of the query's words.
     """
 
     hits: tuple[SearchHit, ...]
     ranking: str
-    coverage: float = 0.0
+    answered: bool = False
 
 
 class Action(StrEnum):

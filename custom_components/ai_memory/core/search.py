@@ -38,6 +38,8 @@ SEARCHES_AT_ONCE: Final = 4
 """More at once would be no faster, and all of them ready at once would hold the event loop."""
 ANSWERED_COVERAGE: Final = 0.5
 """Where nothing holds that much of a query's words, it may be the archive that answers it."""
+RECOGNISED_COVERAGE: Final = 0.25
+"""The same for words that are spelled differently, which count for less."""
 CANDIDATES_A_WAY: Final = 20
 """How many the words and the vectors each bring up, or as many as are asked for."""
 
@@ -189,11 +191,9 @@ class _Inquiry:
         )[: self.limit]
         found = memories_of(connection, self.clause, [one.sequence for one in ranked])
         hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
-        coverage = max((one.coverage for one in ranked), default=0.0)
-        if time_alone:
-            # The name of a time answers no question for it.
-            coverage = 0.0
-        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits), coverage=coverage)
+        # The name of a time answers no question for it.
+        answered = not time_alone and any(map(_answers, ranked))
+        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits), answered=answered)
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
         """Return the similarity of what words alone have found."""
@@ -260,6 +260,11 @@ def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
         and not (in_period or alike)
         and time.words.issuperset(held),
     )
+
+
+def _answers(one: Candidate) -> bool:
+    """Return whether a memory holds enough of what was asked for."""
+    return one.coverage >= (ANSWERED_COVERAGE if one.words else RECOGNISED_COVERAGE)
 
 
 def with_archive(near: SearchResult, every: SearchResult, limit: int) -> SearchResult:
