@@ -4,6 +4,7 @@ The home looks for entities itself; coding agents, who see paths, hosts and addr
 report them with tools of their own (``workshop.anchors``).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from ..core import (
@@ -12,6 +13,7 @@ from ..core import (
     AnchorKind,
     AnchorState,
     Caller,
+    ListedAnchor,
     MemoryManager,
 )
 from .operation import MEMORY_ID, WING, Operation, limited
@@ -30,16 +32,24 @@ STATE: Final = Parameter(
 
 
 async def _anchors(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
+    filters = AnchorFilters(wing=values.text("wing"), memory_id=values.text("memory_id"))
+    listed, more = await listed_anchors(manager, caller, values, filters)
+    return anchors_reply(listed, more=more)
+
+
+async def listed_anchors(
+    manager: MemoryManager, caller: Caller, values: Values, where: AnchorFilters
+) -> tuple[list[ListedAnchor], bool]:
+    """Return the anchors of a kind and state that were asked for, and whether there are more."""
     limit = values.whole("limit") or ANCHORS_DEFAULT
     kind, state = values.text("kind"), values.text("state")
-    filters = AnchorFilters(
-        wing=values.text("wing"),
-        memory_id=values.text("memory_id"),
+    filters = replace(
+        where,
         kind=AnchorKind(kind) if kind else None,
         state=AnchorState(state) if state else None,
     )
     listed = await manager.anchors.listed(caller, filters, limit + 1)
-    return anchors_reply(listed[:limit], more=len(listed) > limit)
+    return listed[:limit], len(listed) > limit
 
 
 async def _sweep(manager: MemoryManager, caller: Caller, _values: Values) -> Reply:

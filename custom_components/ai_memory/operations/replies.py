@@ -83,18 +83,20 @@ def anchors_of_reply(memory: Memory) -> Reply:
 def anchors_reply(listed: list[ListedAnchor], *, more: bool) -> Reply:
     """Return anchors with the memories they belong to, and whether there are more."""
     told: list[JsonValue] = [
-        {
-            "anchor": one.anchor,
-            "state": one.state.value,
-            "checked": _time(one.checked),
-            "unavailable_since": _time(one.unavailable_since),
-            "memory_id": one.memory_id,
-            "wing": one.wing,
-            "room": one.room,
-        }
+        anchor_reply(one) | {"memory_id": one.memory_id, "wing": one.wing, "room": one.room}
         for one in listed
     ]
     return {"anchors": told, "count": len(told), "more": more}
+
+
+def anchor_reply(one: ListedAnchor) -> Reply:
+    """Return what an anchor is and how it was found."""
+    return {
+        "anchor": one.anchor,
+        "state": one.state.value,
+        "checked": _time(one.checked),
+        "unavailable_since": _time(one.unavailable_since),
+    }
 
 
 def sweep_reply(sweep: Sweep) -> Reply:

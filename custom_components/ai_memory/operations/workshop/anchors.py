@@ -10,19 +10,16 @@ from typing import Final
 from ...core import (
     Access,
     AnchorFilters,
-    AnchorKind,
-    AnchorState,
     Caller,
     InvalidInputError,
-    ListedAnchor,
     MemoryManager,
     Report,
 )
 from ...core.models import LIVE
-from ..anchors import ANCHORS_DEFAULT, ANCHORS_MAXIMUM, KIND, STATE
+from ..anchors import ANCHORS_DEFAULT, ANCHORS_MAXIMUM, KIND, STATE, listed_anchors
 from ..operation import Operation, limited
 from ..parameters import Kind, Parameter, Values
-from ..replies import JsonValue, Reply
+from ..replies import JsonValue, Reply, anchor_reply
 from .scope import NAMESPACE
 
 _ID: Final = Parameter(
@@ -31,25 +28,18 @@ _ID: Final = Parameter(
 
 
 async def _anchors(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
-    limit = values.whole("limit") or ANCHORS_DEFAULT
-    kind, state = values.text("kind"), values.text("state")
-    filters = AnchorFilters(
-        wing=values.text("namespace"),
-        memory_id=await _record(manager, caller, values),
-        kind=AnchorKind(kind) if kind else None,
-        state=AnchorState(state) if state else None,
-    )
-    listed = await manager.anchors.listed(caller, filters, limit + 1)
-    told: list[JsonValue] = [_told(one) for one in listed[:limit]]
-    return {"anchors": told, "count": len(told), "more": len(listed) > limit}
+    where = await _where(manager, caller, values)
+    listed, more = await listed_anchors(manager, caller, values, where)
+    told: list[JsonValue] = [
+        anchor_reply(one) | {"id": one.memory_id, "namespace": one.wing} for one in listed
+    ]
+    return {"anchors": told, "count": len(told), "more": more}
 
 
 async def _report(manager: MemoryManager, caller: Caller, values: Values) -> Reply:
     reports = _reports(values.mapping("reports"))
-    filters = AnchorFilters(
-        wing=values.text("namespace"), memory_id=await _record(manager, caller, values)
-    )
-    reported = await manager.anchors.report(caller, reports, filters)
+    where = await _where(manager, caller, values)
+    reported = await manager.anchors.report(caller, reports, where)
     return {
         "reported": reported.anchors,
         "changed": list(reported.memory_ids),
@@ -57,12 +47,12 @@ async def _report(manager: MemoryManager, caller: Caller, values: Values) -> Rep
     }
 
 
-async def _record(manager: MemoryManager, caller: Caller, values: Values) -> str | None:
-    """Return the id of the record that was asked for. Raises NotFoundError, InvalidInputError."""
-    beginning = values.text("id")
-    if beginning is None:
-        return None
-    return (await manager.ids.find(caller, beginning.strip(), LIVE)).id
+async def _where(manager: MemoryManager, caller: Caller, values: Values) -> AnchorFilters:
+    """Return the namespace and the record asked for. Raises NotFoundError, InvalidInputError."""
+    record, beginning = None, values.text("id")
+    if beginning is not None:
+        record = (await manager.ids.find(caller, beginning.strip(), LIVE)).id
+    return AnchorFilters(wing=values.text("namespace"), memory_id=record)
 
 
 def _reports(raw: Mapping[str, object]) -> dict[str, Report]:
@@ -73,17 +63,6 @@ def _reports(raw: Mapping[str, object]) -> dict[str, Report]:
             raise InvalidInputError("unknown_choice", field="reports", choices=", ".join(Report))
         reports[anchor] = Report(str(found))
     return reports
-
-
-def _told(one: ListedAnchor) -> Reply:
-    return {
-        "anchor": one.anchor,
-        "state": one.state.value,
-        "checked": one.checked.isoformat() if one.checked else None,
-        "unavailable_since": one.unavailable_since.isoformat() if one.unavailable_since else None,
-        "id": one.memory_id,
-        "namespace": one.wing,
-    }
 
 
 OPERATIONS: Final = (
