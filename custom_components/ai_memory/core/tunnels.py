@@ -19,7 +19,7 @@ from .errors import InvalidInputError, NotFoundError
 from .models import Caller
 from .palace import ensure_wing
 from .place_view import PlaceName
-from .tunnel_rows import End, TunnelKind, TunnelState, between, check_link
+from .tunnel_rows import End, TunnelKind, TunnelRow, TunnelState, between, check_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ async def _open(  # noqa: PLR0917 - the columns of a row
     there = await between(connection, start, end)
     if there is not None and there.state is TunnelState.OPEN:
         raise InvalidInputError("tunnel_exists", id=there.id)
-    return await open_between(connection, caller, kind, start, end, reason, now_ms)
+    return await open_between(connection, caller, kind, start, end, there, reason, now_ms)
 
 
 async def open_between(  # noqa: PLR0917 - the columns of a row
@@ -134,13 +134,13 @@ async def open_between(  # noqa: PLR0917 - the columns of a row
     kind: TunnelKind,
     start: End,
     end: End | None,
+    instead: TunnelRow | None,
     reason: str,
     now_ms: int,
 ) -> str:
-    """Open a tunnel between rows, in the place of one that was proposed or dismissed."""
-    there = await between(connection, start, end)
-    if there is not None:
-        await connection.execute("DELETE FROM tunnels WHERE id = ?", (there.id,))
+    """Open a tunnel between rows, ``instead`` of the one there that was proposed or dismissed."""
+    if instead is not None:
+        await connection.execute("DELETE FROM tunnels WHERE id = ?", (instead.id,))
     row = _values(kind, TunnelState.OPEN, start, end, now_ms)
     await connection.execute(_INSERT, row | {"reason": reason, "source": caller.source})
     return str(row["id"])

@@ -191,7 +191,7 @@ class Furnisher:
         ):
             reason = ""
         made = await tunnels.open_between(
-            connection, self.caller, told.kind, start, end, reason, now_ms
+            connection, self.caller, told.kind, start, end, there, reason, now_ms
         )
         await self._audit(connection, "tunnel_opened", now_ms, f"tunnel:{made}")
         return True
