@@ -7,12 +7,10 @@ is there under that one as well (``previous_api``).
 """
 
 from collections.abc import Callable
-from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
-from ..const import DOMAIN
 from ..core import AiMemoryError
 from ..failures import home_assistant_error
 from ..ha_compat import spoken_sentence
@@ -22,8 +20,6 @@ from ..runtime import AiMemoryConfigEntry
 from .door import ProfileDoor
 from .prompt import prompt_with_recall
 from .tools import create_tools, offered
-
-API_ID: Final = DOMAIN
 
 
 class AiMemoryAPI(llm.API):

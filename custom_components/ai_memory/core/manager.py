@@ -229,9 +229,7 @@ class MemoryManager:
             self._spawn(self.encoder.keep_probing(), "ai_memory engine"),
             self._spawn(self._write_usage_behind(), "ai_memory usage"),
             self._spawn(settle(self.places, self._workshop_places), "ai_memory places"),
-            self._spawn(
-                self.commits.lapse.keep(self._clock, self.lifecycle.lapse_due), "ai_memory lapse"
-            ),
+            self._spawn(self.lifecycle.keep_lapsing(), "ai_memory lapse"),
         ]
 
     async def _open_database(self) -> None:

@@ -269,10 +269,8 @@ def _answers(one: Candidate) -> bool:
 
 def with_archive(near: SearchResult, every: SearchResult, limit: int) -> SearchResult:
     """Return what was found outside the archive, after what the archive alone answers better."""
-    archived = [hit for hit in every.hits if hit.memory.layer is Layer.ARCHIVE]
-    if near.hits:
-        before = takewhile(lambda hit: hit.memory.layer is Layer.ARCHIVE, every.hits)
-        archived = list(before)
+    taken = takewhile if near.hits else filter
+    archived = taken(lambda hit: hit.memory.layer is Layer.ARCHIVE, every.hits)
     hits = (*archived, *near.hits)[:limit]
     return replace(near, hits=hits, ranking=ranking_of(hits))
 
