@@ -53,6 +53,7 @@ NOTHING_STANDS_OUT: Final = Background(1.0, 1.0)
 class Candidate:
     """A memory that words, meaning or its time brought up.
 
+    ``archived`` says that the archive holds it, which is asked where nothing else answers.
     ``cosine`` is None where nothing could be compared; ``alike`` says that it reaches the floor.
     ``names_time`` says that it only holds the words of the time and is not of that time.
     ``evidence`` is what others witnessed of it, see ``Memory``.
@@ -60,6 +61,7 @@ class Candidate:
 
     sequence: int
     updated_ms: int
+    archived: bool = False
     coverage: float = 0.0
     words: tuple[str, ...] = ()
     cosine: float | None = None

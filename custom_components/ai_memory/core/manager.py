@@ -70,7 +70,7 @@ from .recall import recall
 from .room_detection import load_vocabulary
 from .screen import HOME, Strictness
 from .screen.gate import Gate
-from .search import MemorySearch, with_archive
+from .search import MemorySearch
 from .standing_context import Profile, StandingContext, stored
 from .text_input import check_id, clean_query
 from .transaction import Transaction, Written
@@ -257,6 +257,7 @@ class MemoryManager:
         await self._flush_usage()
         await self._engine.stop()
         await self._database.close()
+        await self._search.close()
 
     async def hold_file(self) -> None:
         """Make the file complete by itself and keep it still, so that it can be copied.
@@ -433,10 +434,8 @@ class MemoryManager:
         if asks_for_earlier(wanted) and cleaned.statuses == CURRENT:
             cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
-        result = await self._search.find(caller, near, wanted, limit, min_score)
-        if cleaned.layer is None and not result.answered and self._has_archive:
-            every = await self._search.find(caller, cleaned, wanted, limit, min_score)
-            result = with_archive(result, every, limit)
+        archive = cleaned.layer is None and self.counts().layers[Layer.ARCHIVE] > 0
+        result = await self._search.find(caller, near, wanted, limit, min_score, archive=archive)
         result = await with_neighbours(
             self._database, self._search, caller, near, wanted, limit, min_score, result
         )
@@ -446,10 +445,6 @@ class MemoryManager:
         if Status.SUPERSEDED not in cleaned.statuses:
             return result
         return await self.lifecycle.with_earlier(caller, result)
-
-    @property
-    def _has_archive(self) -> bool:
-        return self.counts().layers[Layer.ARCHIVE] > 0
 
     async def _as_seen_by(self, caller: Caller, result: SearchResult) -> SearchResult:
         """Return hits without the ids of memories that the caller may not see."""

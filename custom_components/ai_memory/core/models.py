@@ -413,14 +413,10 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid.
-
-    ``answered`` says that one of them holds enough of the query's words.
-    """
+    """Hits, best first; ``ranking`` names what ordered them: one match type, or hybrid."""
 
     hits: tuple[SearchHit, ...]
     ranking: str
-    answered: bool = False
 
 
 class Action(StrEnum):

@@ -2,13 +2,13 @@
 
 The manager asks ``MemorySearch.find``; the ranking lives behind that one function. A missing, slow
 or failing engine never fails a search: words answer, and the result says which ways of matching
-took part. What the caller may see is decided in SQL before anything is ranked. A search is one step
-in the thread of the reader while vectors are few; more of them are compared in another thread
-meanwhile.
+took part. What the caller may see is decided in SQL before anything is ranked. Vectors are compared
+in a thread of their own while the thread of the reader looks for words.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
@@ -32,14 +32,8 @@ from .visibility_cache import VisibilityCache
 from .visible_set import VisibleSet
 from .word_search import WordMatch, best_by_words
 
-ONE_STEP_ROWS: Final = 2_000
-"""With more vectors one step would take so long that a busy system takes the processor from it."""
 SEARCHES_AT_ONCE: Final = 4
 """More at once would be no faster, and all of them ready at once would hold the event loop."""
-ANSWERED_COVERAGE: Final = 0.5
-"""Where nothing holds that much of a query's words, it may be the archive that answers it."""
-RECOGNISED_COVERAGE: Final = 0.25
-"""The same for words that are spelled differently, which count for less."""
 CANDIDATES_A_WAY: Final = 20
 """How many the words and the vectors each bring up, or as many as are asked for."""
 
@@ -50,6 +44,11 @@ class _Meaning:
 
     found: dict[int, float] = field(default_factory=dict)
     background: Background = NOTHING_STANDS_OUT
+
+
+def _one_thread() -> ThreadPoolExecutor:
+    """Return what compares: side by side searches would only take processors from each other."""
+    return ThreadPoolExecutor(1, "ai_memory_compare")
 
 
 class MemorySearch:
@@ -73,16 +72,29 @@ class MemorySearch:
         self._index = index
         self._floor = floor
         self._local_now = local_now
-        self._comparing = asyncio.Lock()
+        self._comparer = _one_thread()
         self._places = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
+    async def close(self) -> None:
+        """End the thread that compares; the next search begins another."""
+        comparer, self._comparer = self._comparer, _one_thread()
+        await asyncio.get_running_loop().run_in_executor(None, comparer.shutdown)
+
     async def find(
-        self, caller: Caller, filters: Filters, query: str, limit: int, min_score: float | None
+        self,
+        caller: Caller,
+        filters: Filters,
+        query: str,
+        limit: int,
+        min_score: float | None,
+        *,
+        archive: bool = False,
     ) -> SearchResult:
         """Return up to ``limit`` memories that the caller may see, best first.
 
         A match by meaning has at least the cosine ``min_score``, or the floor of the model where
-        that is None; one by words has the score 0.0. Raises StorageError.
+        that is None; one by words has the score 0.0. With ``archive`` the archive answers what the
+        filters leave unanswered. Raises StorageError.
         """
         # A slow engine must not hold a place: its vector is waited for outside.
         made_by = self._index.made_by
@@ -90,7 +102,9 @@ class MemorySearch:
         async with self._places:
             if self._index.made_by != made_by:
                 vector = None
-            return await self._found(visible_to(caller, filters), query, vector, limit, min_score)
+            near = visible_to(caller, filters)
+            every = visible_to(caller, replace(filters, archived=True)) if archive else near
+            return await self._found(near, every, query, vector, limit, min_score)
 
     async def _comparable(self, caller: Caller, query: str) -> bool:
         """Return whether a query has a meaning to compare that may be told to the engine."""
@@ -102,9 +116,10 @@ class MemorySearch:
         # No secret leaves the house, not even in a question.
         return engine.local or not await self._gate.find(caller, {"query": query})
 
-    async def _found(
+    async def _found(  # noqa: PLR0917 - what was asked, in every form it has
         self,
-        clause: Clause,
+        near: Clause,
+        every: Clause,
         query: str,
         vector: Vector | None,
         limit: int,
@@ -113,28 +128,33 @@ class MemorySearch:
         inquiry = _Inquiry(
             query=query,
             vector=vector,
-            clause=clause,
-            visible=await self.visibility.visible(clause),
+            near=near,
+            every=every,
+            visible_near=await self.visibility.visible(near),
+            visible=await self.visibility.visible(every),
             limit=limit,
             floor=self._floor() if min_score is None else min_score,
             now=self._local_now(),
             index=self._index,
             profile=self._encoder.engine.ranking,
         )
-        if len(self._index) <= ONE_STEP_ROWS and not self._index.packed:
-            return await self._database.read(inquiry.answer)
-        words, meaning = await asyncio.gather(
-            self._database.read(inquiry.by_words), self._compared(inquiry)
-        )
+
+        def begin(connection: sqlite3.Connection) -> tuple[list[WordMatch], Future[_Meaning]]:
+            compared = self._comparer.submit(inquiry.by_meaning)
+            return inquiry.by_words(connection), compared
+
+        def answer(connection: sqlite3.Connection) -> SearchResult:
+            words, compared = begin(connection)
+            return inquiry.in_order(connection, words, compared.result())
+
+        if not self._index.packed:
+            return await self._database.read(answer)
+        # Comparing takes long enough for others to use the reader meanwhile.
+        words, compared = await self._database.read(begin)
+        meaning = await asyncio.wrap_future(compared)
         return await self._database.read(
             lambda connection: inquiry.in_order(connection, words, meaning)
         )
-
-    async def _compared(self, inquiry: "_Inquiry") -> _Meaning:
-        """Compare with many vectors, which takes about as long as to look for words."""
-        # One at a time: side by side they would only take the processors from the event loop.
-        async with self._comparing:
-            return await asyncio.get_running_loop().run_in_executor(None, inquiry.by_meaning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +163,10 @@ class _Inquiry:
 
     query: str
     vector: Vector | None
-    clause: Clause
+    near: Clause
+    every: Clause
+    """What is near, and the archive where that may answer."""
+    visible_near: VisibleSet
     visible: VisibleSet
     limit: int
     floor: float
@@ -156,20 +179,24 @@ class _Inquiry:
         """How many each way of matching brings up."""
         return max(self.limit, CANDIDATES_A_WAY)
 
-    def answer(self, connection: sqlite3.Connection) -> SearchResult:
-        """Do everything in one step. Raises StorageError."""
-        return self.in_order(connection, self.by_words(connection), self.by_meaning())
+    @property
+    def asks_archive(self) -> bool:
+        """Whether the archive may answer."""
+        return self.every is not self.near
 
     def by_words(self, connection: sqlite3.Connection) -> list[WordMatch]:
-        """Return what shares words with the query."""
-        return best_by_words(connection, self.query, self.visible, self.depth)
+        """Return what shares words with the query, archived ones where nothing else answers."""
+        every = self.visible if self.asks_archive else None
+        return best_by_words(connection, self.query, self.visible_near, self.depth, every)
 
     def by_meaning(self) -> _Meaning:
         """Return what is like the query. Raises StorageError."""
         if self.vector is None or not len(self.index):
             return _Meaning()
-        found = dict(self.index.best(self.vector, self.visible, self.depth, self.floor))
-        cosines = self.index.background(self.vector, self.visible)
+        # What is archived must not keep from being found what is not.
+        depth = 2 * self.depth if self.asks_archive else self.depth
+        found = dict(self.index.best(self.vector, self.visible, depth, self.floor))
+        cosines = self.index.background(self.vector, self.visible_near)
         return _Meaning(found, Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT)
 
     def in_order(
@@ -181,19 +208,23 @@ class _Inquiry:
         time = _Time.asked_for(self.query, self.now)
         time_alone = time is not None and time.alone
         of_period = self._of_period(connection, time)
-        times = times_of(connection, self.clause, list({*words, *meaning.found, *of_period}))
+        times = times_of(connection, self.every, list({*words, *meaning.found, *of_period}))
+        candidates = [self._candidate(row, words, cosines, time) for row in times]
+        near = {one.sequence for one in candidates if not one.archived}
+        # The name of a time answers no question for it.
+        if not time_alone and any(one.answers and one.sequence in near for one in by_words):
+            candidates = [one for one in candidates if not one.archived]
         ranked = fused(
-            [_candidate(*of_one, words, cosines, self.floor, time) for of_one in times],
+            candidates,
             meaning.background,
             self.profile,
             earlier=asks_for_earlier(self.query),
             time_alone=time_alone,
-        )[: self.limit]
-        found = memories_of(connection, self.clause, [one.sequence for one in ranked])
-        hits = [one.hit(found[one.sequence]) for one in ranked if one.sequence in found]
-        # The name of a time answers no question for it.
-        answered = not time_alone and any(map(_answers, ranked))
-        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits), answered=answered)
+        )
+        told = _archived_above(ranked)[: self.limit]
+        found = memories_of(connection, self.every, [one.sequence for one in told])
+        hits = [one.hit(found[one.sequence]) for one in told if one.sequence in found]
+        return SearchResult(hits=tuple(hits), ranking=ranking_of(hits))
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
         """Return the similarity of what words alone have found."""
@@ -203,7 +234,42 @@ class _Inquiry:
         """Return what was written then, where the query asks for nothing but its time."""
         if time is None or not time.alone:
             return []
-        return newest_between(connection, self.clause, time.start_ms, time.end_ms, self.depth)
+        for clause in (self.near, self.every):
+            if of_time := newest_between(
+                connection, clause, time.start_ms, time.end_ms, self.depth
+            ):
+                return of_time
+        return []
+
+    def _candidate(
+        self,
+        row: tuple[int, int, int, int, float],
+        words: dict[int, WordMatch],
+        cosines: dict[int, float],
+        time: "_Time | None",
+    ) -> Candidate:
+        """Return what the three ways of finding know of one memory."""
+        sequence, layer, created_ms, updated_ms, evidence = row
+        match = words.get(sequence)
+        cosine = cosines.get(sequence)
+        alike = cosine is not None and cosine >= self.floor and cosine > 0
+        held = match.words if match else ()
+        in_period = time is not None and time.includes(created_ms, updated_ms)
+        return Candidate(
+            sequence=sequence,
+            archived=self.asks_archive and layer == Layer.ARCHIVE,
+            updated_ms=updated_ms,
+            evidence=evidence,
+            coverage=match.coverage if match else 0.0,
+            words=held,
+            cosine=cosine,
+            alike=alike,
+            in_period=in_period,
+            names_time=time is not None
+            and bool(held)
+            and not (in_period or alike)
+            and time.words.issuperset(held),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,48 +297,10 @@ class _Time:
         return any(self.start_ms <= at_ms < self.end_ms for at_ms in moments_ms)
 
 
-def _candidate(  # noqa: PLR0917 - what three ways of finding know of one memory
-    sequence: int,
-    created_ms: int,
-    updated_ms: int,
-    evidence: float,
-    words: dict[int, WordMatch],
-    cosines: dict[int, float],
-    floor: float,
-    time: _Time | None,
-) -> Candidate:
-    match = words.get(sequence)
-    cosine = cosines.get(sequence)
-    alike = cosine is not None and cosine >= floor and cosine > 0
-    held = match.words if match else ()
-    in_period = time is not None and time.includes(created_ms, updated_ms)
-    return Candidate(
-        sequence=sequence,
-        updated_ms=updated_ms,
-        evidence=evidence,
-        coverage=match.coverage if match else 0.0,
-        words=held,
-        cosine=cosine,
-        alike=alike,
-        in_period=in_period,
-        names_time=time is not None
-        and bool(held)
-        and not (in_period or alike)
-        and time.words.issuperset(held),
-    )
-
-
-def _answers(one: Candidate) -> bool:
-    """Return whether a memory holds enough of what was asked for."""
-    return one.coverage >= (ANSWERED_COVERAGE if one.words else RECOGNISED_COVERAGE)
-
-
-def with_archive(near: SearchResult, every: SearchResult, limit: int) -> SearchResult:
-    """Return what was found outside the archive, after what the archive alone answers better."""
-    taken = takewhile if near.hits else filter
-    archived = taken(lambda hit: hit.memory.layer is Layer.ARCHIVE, every.hits)
-    hits = (*archived, *near.hits)[:limit]
-    return replace(near, hits=hits, ranking=ranking_of(hits))
+def _archived_above(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out what is archived and not above everything else."""
+    archived = takewhile(lambda one: one.archived, ranked)
+    return [*archived, *(one for one in ranked if not one.archived)]
 
 
 def ranking_of(hits: Sequence[SearchHit]) -> str:

@@ -34,10 +34,10 @@ def texts_of(connection: sqlite3.Connection, sequences: Sequence[int]) -> list[T
 
 def times_of(
     connection: sqlite3.Connection, clause: Clause, sequences: Sequence[int]
-) -> list[tuple[int, int, int, float]]:
-    """Return what the clause admits of these: when made, when last changed, and the evidence."""
+) -> list[tuple[int, int, int, int, float]]:
+    """Return of those admitted by the clause: layer, when made, when last changed, evidence."""
     rows = connection.execute(
-        "SELECT m.sequence, m.created_ms, m.updated_ms, m.evidence FROM memories m"
+        "SELECT m.sequence, m.layer, m.created_ms, m.updated_ms, m.evidence FROM memories m"
         f" WHERE {clause.sql} AND m.sequence IN {LISTED}",
         clause.parameters | listed(sequences),
     )

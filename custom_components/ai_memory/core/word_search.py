@@ -43,6 +43,11 @@ PARTS_WEIGHT: Final = 0.1
 CANDIDATES: Final = 32
 """How many memories are weighed exactly: those that hold the rarest words, newer ones first."""
 
+ANSWERED_COVERAGE: Final = 0.5
+"""Where nothing holds that much of a query's words, it may be the archive that answers it."""
+RECOGNISED_COVERAGE: Final = 0.25
+"""The same for words that are spelled differently, which count for less."""
+
 FEW_MEMORIES: Final = 3
 """A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
@@ -61,6 +66,11 @@ class WordMatch:
     coverage: float
     words: tuple[str, ...]
 
+    @property
+    def answers(self) -> bool:
+        """Whether the memory holds enough of what was asked for."""
+        return self.coverage >= (ANSWERED_COVERAGE if self.words else RECOGNISED_COVERAGE)
+
 
 @dataclass(frozen=True, slots=True)
 class _Term:
@@ -71,31 +81,61 @@ class _Term:
 
 
 def best_by_words(
-    connection: sqlite3.Connection, query: str, visible: VisibleSet, limit: int
+    connection: sqlite3.Connection,
+    query: str,
+    visible: VisibleSet,
+    limit: int,
+    every: VisibleSet | None = None,
 ) -> list[WordMatch]:
-    """Return up to ``limit`` visible memories, best first; blocking."""
+    """Return up to ``limit`` visible memories, best first; blocking.
+
+    Where none of them answers the query, they are followed by the best of what else is in
+    ``every``.
+    """
     if not (phrases := query_phrases(query)):
         return []
-    arrays = postings.of_words(connection, phrases)
-    terms = _one_spelling(_weighed(postings.read_words(phrases, arrays, visible), visible))
-    known = {term.held.phrase for term in terms if len(term.held.sequences) >= FEW_MEMORIES}
-    wanted = {term.held.phrase for term in terms}
-    spelled = [term for term in fuzzy_terms(query) if term in wanted]
-    unknown = [term for term in spelled if term not in known]
-    chosen = _candidates(terms, _parts(connection, unknown, visible), max(limit, CANDIDATES))
-    texts = texts_of(connection, chosen.tolist()) if len(chosen) else []
-    return _Question(terms, spelled, unknown).best(texts, limit) if texts else []
+    asked = _LookedUp(connection, phrases, fuzzy_terms(query))
+    found = asked.best(visible, limit)
+    if every is None or any(match.answers for match in found):
+        return found
+    return found + asked.best(every, limit, without=visible)
 
 
-def _parts(
-    connection: sqlite3.Connection, unknown: Sequence[str], visible: VisibleSet
-) -> list[_Term]:
-    """Return where parts are of the words that hardly any visible memory holds."""
-    if not unknown:
-        return []
-    parts = list(dict.fromkeys(part for term in unknown for part in halves(term)))
-    arrays = postings.of_parts(connection, parts)
-    return _weighed(postings.read_parts(parts, arrays, visible), visible)
+class _LookedUp:
+    """A query whose words are looked up once, whoever's memories are then asked for them."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, phrases: Sequence[str], spelled: Sequence[str]
+    ) -> None:
+        """Look up the phrases; ``spelled`` are the words that parts may stand for."""
+        self._connection = connection
+        self._phrases = phrases
+        self._spelled = spelled
+        self._arrays = postings.of_words(connection, phrases)
+        self._part_arrays: dict[str, str] = {}
+
+    def best(
+        self, visible: VisibleSet, limit: int, without: VisibleSet | None = None
+    ) -> list[WordMatch]:
+        """Return up to ``limit`` visible memories that are not in ``without``, best first."""
+        held = postings.read_words(self._phrases, self._arrays, visible)
+        terms = _one_spelling(_weighed(held, visible))
+        known = {term.held.phrase for term in terms if len(term.held.sequences) >= FEW_MEMORIES}
+        wanted = {term.held.phrase for term in terms}
+        spelled = [term for term in self._spelled if term in wanted]
+        unknown = [term for term in spelled if term not in known]
+        parts = self._parts(unknown, visible)
+        chosen = _candidates(terms, parts, max(limit, CANDIDATES), without)
+        texts = texts_of(self._connection, chosen.tolist()) if len(chosen) else []
+        return _Question(terms, spelled, unknown).best(texts, limit) if texts else []
+
+    def _parts(self, unknown: Sequence[str], visible: VisibleSet) -> list[_Term]:
+        """Return where parts are of the words that hardly any visible memory holds."""
+        parts = list(dict.fromkeys(part for term in unknown for part in halves(term)))
+        if new := [part for part in parts if part not in self._part_arrays]:
+            self._part_arrays |= zip(new, postings.of_parts(self._connection, new), strict=True)
+        arrays = [self._part_arrays[part] for part in parts]
+        return _weighed(postings.read_parts(parts, arrays, visible), visible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +225,9 @@ def _one_spelling(terms: Sequence[_Term]) -> list[_Term]:
     return [term for term in terms if term.held.phrase not in dropped]
 
 
-def _candidates(terms: Sequence[_Term], parts: Sequence[_Term], limit: int) -> Sequences:
+def _candidates(
+    terms: Sequence[_Term], parts: Sequence[_Term], limit: int, without: VisibleSet | None
+) -> Sequences:
     """Return the memories that hold most of what tells, the newest where they are level."""
     highest = max(
         (int(term.held.sequences[-1]) for term in (*terms, *parts) if len(term.held.sequences)),
@@ -198,6 +240,8 @@ def _candidates(terms: Sequence[_Term], parts: Sequence[_Term], limit: int) -> S
         grams = len(grams_of(part.held.phrase))
         sums[part.held.sequences] += PARTS_WEIGHT * grams * part.telling
     found = np.flatnonzero(sums)
+    if without is not None:
+        found = found[~without.mask(found)]
     if len(found) <= limit:
         return found
     reached = sums[found]
