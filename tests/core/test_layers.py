@@ -1,4 +1,4 @@
-"""Memories that move between the layers, and the archive that answers last."""
+"""Memories that move between the layers."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -245,29 +245,6 @@ async def test_pinned_memories_never_make_room(open_memory: Opener, anna: Caller
     contents = [one.content for one in (await memory.latest(anna, Filters(), 10)).memories]
     assert sorted(contents) == ["Archived but pinned", "Second"]
     assert (await memory.get(anna, pinned)).pinned
-
-
-async def test_the_archive_answers_where_the_others_do_not(
-    memory: MemoryManager, anna: Caller
-) -> None:
-    await _add(memory, anna, "The old ladder is in the attic", Layer.ARCHIVE)
-    await _add(memory, anna, "The car is a Fiat", Layer.STANDARD)
-
-    async def found(query: str, filters: Filters = Filters()) -> list[str]:  # noqa: B008
-        result = await memory.search(anna, filters, query, 5)
-        return [hit.memory.content for hit in result.hits]
-
-    assert await found("ladder") == ["The old ladder is in the attic"]
-    await _add(memory, anna, "The new ladder is in the shed", Layer.STANDARD)
-    assert await found("ladder") == ["The new ladder is in the shed"]
-    assert await found("ladder", Filters(layer=Layer.ARCHIVE)) == ["The old ladder is in the attic"]
-    assert await found("ladder", Filters(layer=Layer.CRITICAL)) == []
-    # What shares hardly a word with the question does not keep the archive from answering it.
-    await _add(memory, anna, "The Volvo was sold to Ben", Layer.ARCHIVE)
-    await _add(memory, anna, "Ben was here", Layer.STANDARD)
-    answers = await found("When was the Volvo sold?")
-    assert answers[0] == "The Volvo was sold to Ben"
-    assert "The old ladder is in the attic" not in answers
 
 
 @pytest.mark.parametrize("count", [450])

@@ -45,7 +45,7 @@ CANDIDATES: Final = 32
 
 ANSWERED_COVERAGE: Final = 0.5
 """Where nothing holds that much of a query's words, it may be the archive that answers it."""
-RECOGNISED_COVERAGE: Final = 0.25
+RECOGNISED_COVERAGE: Final = 0.15
 """The same for words that are spelled differently, which count for less."""
 
 FEW_MEMORIES: Final = 3
