@@ -89,6 +89,16 @@ async def test_a_slip_of_the_pen_is_forgiven(
     assert found[0].sequence == 1
 
 
+@pytest.mark.parametrize(
+    "query", ["netwrok", "netwrk", "nettwork", "metwork", "networkd", "networ"]
+)
+async def test_one_letter_missed_added_changed_or_swapped_is_forgiven(
+    memory: MemoryManager, anna: Caller, query: str
+) -> None:
+    await _add(memory, anna, "The guest network is slow", "We lent Ben a frame for his work")
+    assert [match.sequence for match in await _matches(memory, anna, query)] == [1]
+
+
 async def test_among_very_many_equal_matches_the_newest_are_weighed(
     open_memory: Opener, anna: Caller
 ) -> None:

@@ -52,6 +52,8 @@ FEW_MEMORIES: Final = 3
 """A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
+SLIP_CHARACTERS: Final = 5
+"""In shorter words one letter makes another word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +197,23 @@ class _Question:
             of_word = trigrams(word)
             return any(
                 term in word
+                or _one_slip_apart(term, word)
                 or len(of_term & of_word) > FUZZY_SIMILARITY * max(len(of_term), len(of_word))
                 for term, of_term in unknown
             )
 
         return alike
+
+
+def _one_slip_apart(one: str, other: str) -> bool:
+    """Return whether a letter was missed, added, changed or swapped with the next."""
+    shorter = min(len(one), len(other))
+    if shorter < SLIP_CHARACTERS or abs(len(one) - len(other)) > 1:
+        return False
+    alike = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    one, other = one[alike:], other[alike:]
+    changed, missed, added = one[1:] == other[1:], one == other[1:], one[1:] == other
+    return changed or missed or added or one == other[1::-1] + other[2:]
 
 
 def _weighed(read: Sequence[Postings], visible: VisibleSet) -> list[_Term]:
