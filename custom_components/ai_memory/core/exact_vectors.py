@@ -81,21 +81,20 @@ class ExactVectors:
         self, query: Vector, visible: VisibleSet, limit: int, min_score: float
     ) -> Sequences:
         """Return the visible memories that are most alike, up to ``limit``, in no order."""
-        sequences, scores = [], []
-        for block in list(self._blocks.blocks):
-            known = block.sequences.copy()
-            taken = np.flatnonzero(known != FREE)
-            if not len(taken):
-                continue
-            known = known[: taken[-1] + 1]
-            # Not a BLAS product: its threads would fight with those of other searches.
-            cosines = np.vecdot(block.data[: len(known)], query)
-            admitted = np.flatnonzero(visible.mask(known) & (cosines >= min_score))
-            sequences.append(known[admitted])
-            scores.append(cosines[admitted])
-        if not sequences:
+        blocks = list(self._blocks.blocks)
+        taken = [_taken(block) for block in blocks]
+        if not taken:
             return np.zeros(0, np.int64)
-        return most(np.concatenate(sequences), np.concatenate(scores), limit)
+        # Not a BLAS product: its threads would fight with those of other searches.
+        cosines = np.concatenate(
+            [
+                np.vecdot(block.data[: len(known)], query)
+                for block, known in zip(blocks, taken, strict=True)
+            ]
+        )
+        sequences = np.concatenate(taken)
+        admitted = np.flatnonzero(visible.mask(sequences) & (cosines >= min_score))
+        return most(sequences[admitted], cosines[admitted], limit)
 
     def vectors_of(self, sequences: Collection[int]) -> tuple[Sequences, FloatMatrix]:
         """Return those of the memories that have a vector, with it."""
@@ -109,6 +108,15 @@ class ExactVectors:
 
     def _empty(self) -> FloatMatrix:
         return np.zeros((EXACT_BLOCK_ROWS, self.dimensions or 0), np.float32)
+
+
+def _taken(block: Block[FloatMatrix]) -> Sequences:
+    """Return whose the rows are, as they are now, up to the last that is anybody's."""
+    known = block.sequences.copy()
+    if known[-1] != FREE:
+        return known
+    taken = np.flatnonzero(known != FREE)
+    return known[: taken[-1] + 1 if len(taken) else 0]
 
 
 def most(sequences: Sequences, scores: Vector, limit: int) -> Sequences:

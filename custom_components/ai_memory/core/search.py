@@ -8,7 +8,7 @@ in a thread of their own while the thread of the reader looks for words.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
@@ -139,21 +139,22 @@ class MemorySearch:
             profile=self._encoder.engine.ranking,
         )
 
-        def begin(connection: sqlite3.Connection) -> tuple[list[WordMatch], Future[_Meaning]]:
+        async with self._database.reading():
+            # Nothing begins to compare for a database that is closed.
             compared = self._comparer.submit(inquiry.by_meaning)
-            return inquiry.by_words(connection), compared
 
         def answer(connection: sqlite3.Connection) -> SearchResult:
-            words, compared = begin(connection)
-            return inquiry.in_order(connection, words, compared.result())
+            by_words = inquiry.by_words(connection)
+            return inquiry.in_order(connection, by_words, compared.result())
 
         if not self._index.packed:
             return await self._database.read(answer)
         # Comparing takes long enough for others to use the reader meanwhile.
-        words, compared = await self._database.read(begin)
-        meaning = await asyncio.wrap_future(compared)
+        by_words, meaning = await asyncio.gather(
+            self._database.read(inquiry.by_words), asyncio.wrap_future(compared)
+        )
         return await self._database.read(
-            lambda connection: inquiry.in_order(connection, words, meaning)
+            lambda connection: inquiry.in_order(connection, by_words, meaning)
         )
 
 
@@ -184,10 +185,12 @@ class _Inquiry:
         """Whether the archive may answer."""
         return self.every is not self.near
 
-    def by_words(self, connection: sqlite3.Connection) -> list[WordMatch]:
+    def by_words(self, connection: sqlite3.Connection) -> "_Wording":
         """Return what shares words with the query, archived ones where nothing else answers."""
         every = self.visible if self.asks_archive else None
-        return best_by_words(connection, self.query, self.visible_near, self.depth, every)
+        found = best_by_words(connection, self.query, self.visible_near, self.depth, every)
+        time = _Time.asked_for(self.query, self.now)
+        return _Wording(found, time, self._of_period(connection, time))
 
     def by_meaning(self) -> _Meaning:
         """Return what is like the query. Raises StorageError."""
@@ -200,19 +203,19 @@ class _Inquiry:
         return _Meaning(found, Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT)
 
     def in_order(
-        self, connection: sqlite3.Connection, by_words: list[WordMatch], meaning: _Meaning
+        self, connection: sqlite3.Connection, by_words: "_Wording", meaning: _Meaning
     ) -> SearchResult:
         """Return the best of all that was found. Raises StorageError."""
-        words = {match.sequence: match for match in by_words}
+        words = {match.sequence: match for match in by_words.found}
         cosines = meaning.found | self._cosines(words.keys() - meaning.found.keys())
-        time = _Time.asked_for(self.query, self.now)
+        time = by_words.time
         time_alone = time is not None and time.alone
-        of_period = self._of_period(connection, time)
-        times = times_of(connection, self.every, list({*words, *meaning.found, *of_period}))
+        found = {*words, *meaning.found, *by_words.of_period}
+        times = times_of(connection, self.every, list(found))
         candidates = [self._candidate(row, words, cosines, time) for row in times]
         near = {one.sequence for one in candidates if not one.archived}
         # The name of a time answers no question for it.
-        if not time_alone and any(one.answers and one.sequence in near for one in by_words):
+        if not time_alone and any(one.answers and one.sequence in near for one in by_words.found):
             candidates = [one for one in candidates if not one.archived]
         ranked = fused(
             candidates,
@@ -222,8 +225,8 @@ class _Inquiry:
             time_alone=time_alone,
         )
         told = _archived_above(ranked)[: self.limit]
-        found = memories_of(connection, self.every, [one.sequence for one in told])
-        hits = [one.hit(found[one.sequence]) for one in told if one.sequence in found]
+        memories = memories_of(connection, self.every, [one.sequence for one in told])
+        hits = [one.hit(memories[one.sequence]) for one in told if one.sequence in memories]
         return SearchResult(hits=tuple(hits), ranking=ranking_of(hits))
 
     def _cosines(self, sequences: Collection[int]) -> dict[int, float]:
@@ -295,6 +298,15 @@ class _Time:
     def includes(self, *moments_ms: int) -> bool:
         """Return whether any of these moments is within."""
         return any(self.start_ms <= at_ms < self.end_ms for at_ms in moments_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What the words of a query say: who holds them, a time, and what was written then."""
+
+    found: list[WordMatch]
+    time: _Time | None
+    of_period: list[int]
 
 
 def _archived_above(ranked: Sequence[Candidate]) -> list[Candidate]:
