@@ -40,7 +40,8 @@ class Latency:
 class Stall:
     """How late the event loop was; ``ticks`` is how often it was looked at.
 
-    ``longest_own_ms`` leaves out what the process spent waiting for the machine.
+    ``longest_own_ms`` leaves out what the process spent waiting for the machine or collecting
+    garbage.
     """
 
     longest_ms: float
