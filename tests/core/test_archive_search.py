@@ -103,6 +103,26 @@ async def test_the_archive_is_recognised_by_spelling(memory: MemoryManager, anna
     assert "spelling" in result.hits[0].why
 
 
+@pytest.mark.parametrize(
+    ("word", "archived", "near"),
+    [
+        ("hose", "The garden hose is in the shed", "Ben brought those cookies"),
+        ("lamp", "The lamp is in the attic", "The clamp is broken"),
+        ("rent", "The rent is due on Friday", "My parents live in Bonn"),
+        ("cable", "The cable is in the drawer", "The table is made of oak"),
+        ("Karla", "Karla repairs bicycles", "Carla repairs cars"),
+    ],
+)
+async def test_what_only_looks_like_the_word_does_not_silence_the_archive(
+    memory: MemoryManager, anna: Caller, word: str, archived: str, near: str
+) -> None:
+    await _add(memory, anna, archived, Layer.ARCHIVE)
+    await _add(memory, anna, near, Layer.STANDARD)
+    for number in range(10):
+        await _add(memory, anna, f"Number {number} of something else", Layer.STANDARD)
+    assert (await _found(memory, anna, f"Where is the {word}?"))[0] == archived
+
+
 async def test_the_archive_is_found_by_meaning_alone(memory: MemoryManager, anna: Caller) -> None:
     await _add(memory, anna, "ladder attic", Layer.ARCHIVE)
     for number in range(40):
@@ -115,6 +135,59 @@ async def test_the_archive_is_found_by_meaning_alone(memory: MemoryManager, anna
     answers = await _found(memory, anna, "Leiter")
     assert answers[0] == "ladder"
     assert "ladder attic" not in answers
+
+
+async def test_many_archived_ones_do_not_push_out_the_meaning_of_what_is_near(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    for number in range(60):
+        await _add(memory, anna, f"ladder {number}", Layer.ARCHIVE)
+    near = {"ladder", "ladder of wood", "a ladder of steel"}
+    for content in (*near, *(f"Something else, number {number}" for number in range(30))):
+        await _add(memory, anna, content, Layer.STANDARD)
+    answers = await _found(memory, anna, "Leiter")
+    assert answers[0] == "ladder"
+    assert near <= set(answers)
+    assert not [one for one in answers if one not in near and one.startswith("ladder")]
+
+
+async def test_the_archive_is_ordered_alike_however_little_is_near(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "ladder attic", Layer.ARCHIVE)
+    for number in range(30):
+        await _add(memory, anna, f"Something else, number {number}", Layer.ARCHIVE)
+    await _add(memory, anna, "ladder unrelated garden blue shelf bench", Layer.ARCHIVE)
+    archived = await _found(memory, anna, "Leiter", Filters(layer=Layer.ARCHIVE))
+    await _add(memory, anna, "The bicycle is red", Layer.STANDARD)
+    assert (await _found(memory, anna, "Leiter"))[0] == archived[0] == "ladder attic"
+
+
+async def test_a_caller_that_leaves_out_the_archive_gets_nothing_of_it(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "The ladder is in the attic", Layer.ARCHIVE)
+    assert await _found(memory, anna, "ladder", Filters(archived=False)) == []
+
+
+async def test_what_was_replaced_is_found_though_nothing_else_is_archived(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    old = NewMemory(content="The boiler is a Vaillant", scope=Scope.COMMON, layer=Layer.ARCHIVE)
+    replaced = (await memory.add(anna, old)).memory
+    new = NewMemory(content="The heating is a Buderus", scope=Scope.COMMON, supersedes=replaced.id)
+    await memory.add(anna, new)
+    assert "The boiler is a Vaillant" in await _found(memory, anna, "previously Vaillant boiler")
+
+
+async def test_a_time_is_answered_from_the_archive_where_nothing_else_was_stored_then(
+    memory: MemoryManager, anna: Caller
+) -> None:
+    await _add(memory, anna, "The trip goes to Lisbon", Layer.ARCHIVE)
+    assert await _found(memory, anna, "What did I tell you today?") == ["The trip goes to Lisbon"]
+    await _add(memory, anna, "The spare key is with Karl", Layer.STANDARD)
+    answers = await _found(memory, anna, "What did I tell you today?")
+    assert answers == ["The spare key is with Karl"]
 
 
 async def test_archived_ones_of_others_are_as_hidden_as_any(

@@ -434,7 +434,7 @@ class MemoryManager:
         if asks_for_earlier(wanted) and cleaned.statuses == CURRENT:
             cleaned = replace(cleaned, statuses=WITH_HISTORY)
         near = replace(cleaned, archived=cleaned.layer is Layer.ARCHIVE)
-        archive = cleaned.layer is None and self.counts().layers[Layer.ARCHIVE] > 0
+        archive = cleaned.layer is None and cleaned.archived and self._may_be_archived(cleaned)
         result = await self._search.find(caller, near, wanted, limit, min_score, archive=archive)
         result = await with_neighbours(
             self._database, self._search, caller, near, wanted, limit, min_score, result
@@ -445,6 +445,10 @@ class MemoryManager:
         if Status.SUPERSEDED not in cleaned.statuses:
             return result
         return await self.lifecycle.with_earlier(caller, result)
+
+    def _may_be_archived(self, filters: Filters) -> bool:
+        """Return whether the archive may hold something of that status; only live ones count."""
+        return filters.statuses != CURRENT or self.counts().layers[Layer.ARCHIVE] > 0
 
     async def _as_seen_by(self, caller: Caller, result: SearchResult) -> SearchResult:
         """Return hits without the ids of memories that the caller may not see."""

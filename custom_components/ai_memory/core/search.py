@@ -15,6 +15,8 @@ from itertools import takewhile
 import sqlite3
 from typing import Final
 
+import numpy as np
+
 from ..embedding.ranking import RankingProfile
 from .database import Database
 from .encoder import Encoder
@@ -196,11 +198,21 @@ class _Inquiry:
         """Return what is like the query. Raises StorageError."""
         if self.vector is None or not len(self.index):
             return _Meaning()
-        # What is archived must not keep from being found what is not.
-        depth = 2 * self.depth if self.asks_archive else self.depth
-        found = dict(self.index.best(self.vector, self.visible, depth, self.floor))
-        cosines = self.index.background(self.vector, self.visible_near)
+        found = self._most_alike(self.vector)
+        cosines = self.index.background(self.vector, self.visible)
         return _Meaning(found, Background.of(cosines) if len(cosines) else NOTHING_STANDS_OUT)
+
+    def _most_alike(self, vector: Vector) -> dict[int, float]:
+        """Return the cosines of what is most alike: of what is near, and of all."""
+        if not self.asks_archive:
+            return dict(self.index.best(vector, self.visible, self.depth, self.floor))
+        wanted = 2 * self.depth
+        found = dict(self.index.best(vector, self.visible, wanted, self.floor))
+        near = int(np.count_nonzero(self.visible_near.mask(np.array(list(found), np.int64))))
+        if len(found) < wanted or near >= self.depth:
+            return found
+        # What is archived must not keep from being found what is not.
+        return found | dict(self.index.best(vector, self.visible_near, self.depth, self.floor))
 
     def in_order(
         self, connection: sqlite3.Connection, by_words: "_Wording", meaning: _Meaning
@@ -213,10 +225,10 @@ class _Inquiry:
         found = {*words, *meaning.found, *by_words.of_period}
         times = times_of(connection, self.every, list(found))
         candidates = [self._candidate(row, words, cosines, time) for row in times]
-        near = {one.sequence for one in candidates if not one.archived}
-        # The name of a time answers no question for it.
-        if not time_alone and any(one.answers and one.sequence in near for one in by_words.found):
-            candidates = [one for one in candidates if not one.archived]
+        near = [one for one in candidates if not one.archived]
+        answers = {match.sequence for match in by_words.found if match.answers}
+        if any(one.in_period if time_alone else one.sequence in answers for one in near):
+            candidates = near
         ranked = fused(
             candidates,
             meaning.background,

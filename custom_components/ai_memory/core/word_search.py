@@ -45,15 +45,13 @@ CANDIDATES: Final = 32
 
 ANSWERED_COVERAGE: Final = 0.5
 """Where nothing holds that much of a query's words, it may be the archive that answers it."""
-RECOGNISED_COVERAGE: Final = 0.15
-"""The same for words that are spelled differently, which count for less."""
 
 FEW_MEMORIES: Final = 3
 """A word that fewer memories hold whole is also looked for in parts."""
 FUZZY_TEXT_CHARACTERS: Final = 2_000
 FUZZY_SIMILARITY: Final = 0.5
-SLIP_CHARACTERS: Final = 5
-"""In shorter words one letter makes another word."""
+SWAPPED_CHARACTERS: Final = 5
+"""In a shorter word swapped letters make another word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,8 @@ class WordMatch:
 
     @property
     def answers(self) -> bool:
-        """Whether the memory holds enough of what was asked for."""
-        return self.coverage >= (ANSWERED_COVERAGE if self.words else RECOGNISED_COVERAGE)
+        """Whether the memory holds enough of the words that were asked for, as they are."""
+        return bool(self.words) and self.coverage >= ANSWERED_COVERAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,8 @@ def best_by_words(
     """Return up to ``limit`` visible memories, best first; blocking.
 
     Where none of them answers the query, they are followed by the best of what else is in
-    ``every``.
+    ``every``: those that hold words as they are, or also those that are spelled alike where none
+    of the visible ones is.
     """
     if not (phrases := query_phrases(query)):
         return []
@@ -100,7 +99,9 @@ def best_by_words(
     found = asked.best(visible, limit)
     if every is None or any(match.answers for match in found):
         return found
-    return found + asked.best(every, limit, without=visible)
+    spelled_alike = any(not match.words for match in found)
+    further = asked.best(every, limit, without=visible)
+    return found + [match for match in further if match.words or not spelled_alike]
 
 
 class _LookedUp:
@@ -197,7 +198,7 @@ class _Question:
             of_word = trigrams(word)
             return any(
                 term in word
-                or _one_slip_apart(term, word)
+                or _swapped(term, word)
                 or len(of_term & of_word) > FUZZY_SIMILARITY * max(len(of_term), len(of_word))
                 for term, of_term in unknown
             )
@@ -205,15 +206,12 @@ class _Question:
         return alike
 
 
-def _one_slip_apart(one: str, other: str) -> bool:
-    """Return whether a letter was missed, added, changed or swapped with the next."""
-    shorter = min(len(one), len(other))
-    if shorter < SLIP_CHARACTERS or abs(len(one) - len(other)) > 1:
+def _swapped(one: str, other: str) -> bool:
+    """Return whether two letters that stand together changed places."""
+    if len(one) != len(other) or len(one) < SWAPPED_CHARACTERS or one == other:
         return False
-    alike = next((at for at in range(shorter) if one[at] != other[at]), shorter)
-    one, other = one[alike:], other[alike:]
-    changed, missed, added = one[1:] == other[1:], one == other[1:], one[1:] == other
-    return changed or missed or added or one == other[1::-1] + other[2:]
+    at = next(at for at in range(len(one)) if one[at] != other[at])
+    return one[at:] == other[at : at + 2][::-1] + other[at + 2 :]
 
 
 def _weighed(read: Sequence[Postings], visible: VisibleSet) -> list[_Term]:
