@@ -2,13 +2,16 @@
 
 import asyncio
 from pathlib import Path
+import sys
+import threading
+import time
 
 import pytest
 
 from benchmarks.filling import ANNA, fill_texts
 from benchmarks.synthetic import Household
 from custom_components.ai_memory.core import Database, Filters, ListResult, memories
-from custom_components.ai_memory.core.steps import AT_ONCE, in_steps
+from custom_components.ai_memory.core.steps import AT_ONCE, in_steps, in_turns
 from custom_components.ai_memory.core.visibility import visible_to
 from custom_components.ai_memory.operations.replies import list_reply
 
@@ -34,6 +37,26 @@ async def test_others_have_their_turn_between_two_steps(count: int) -> None:
     task.cancel()
     assert seen == list(range(count))
     assert turns == list(range(AT_ONCE, count, AT_ONCE))
+
+
+def test_other_threads_have_their_turn_between_some_items() -> None:
+    """Without it this thread keeps the interpreter for five milliseconds whoever waits."""
+    done, waits = threading.Event(), list[float]()
+
+    def work() -> None:
+        for _ in in_turns(range(2_000), 10):
+            sum(range(1_000))
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while not done.is_set():
+        asked = time.perf_counter()
+        time.sleep(0)
+        waits.append(time.perf_counter() - asked)
+    worker.join()
+    assert sorted(waits)[len(waits) // 2] < sys.getswitchinterval() / 2
+    assert list(in_turns("abc", 2)) == ["a", "b", "c"]
 
 
 async def test_a_long_list_is_whole_and_in_order(tmp_path: Path) -> None:

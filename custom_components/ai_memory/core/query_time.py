@@ -20,6 +20,7 @@ import unicodedata
 
 from .function_words import FUNCTION_SUBSTRINGS, FUNCTION_WORDS
 from .query_time_vocabulary import MEASURES, TIME_WORDS, TimeWords
+from .steps import in_turns
 from .text_folding import fold
 
 # Nobody asks so much at once; reading it takes less than 2 ms whatever it holds.
@@ -27,6 +28,8 @@ READ_CHARACTERS: Final = 500
 _READ_TOKENS: Final = 250
 # With more of them than this, a text is no question about one time.
 _MOST_MATCHES: Final = 4
+_LANGUAGES_AT_ONCE: Final = 5
+_PATTERNS_AT_ONCE: Final = 50
 # No memory is older. Later than year 1, so that no time zone moves it out of what a datetime holds.
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -810,7 +813,7 @@ def _languages() -> tuple[_Language, ...]:
             leads=frozenset(_plain(word) for word in _entries(words.leads)),
             trails=frozenset(_plain(word) for word in _entries(words.trails)),
         )
-        for words in TIME_WORDS
+        for words in in_turns(TIME_WORDS, _LANGUAGES_AT_ONCE)
     )
 
 
@@ -877,7 +880,7 @@ def _places(word: str) -> Iterable[str]:
 
 def _by_opening(patterns: Iterable[_Pattern]) -> _Index:
     index: _Index = {}
-    for pattern in patterns:
+    for pattern in in_turns(patterns, _PATTERNS_AT_ONCE):
         for first, second in pattern.openings():
             index.setdefault(first, {}).setdefault(second, []).append(pattern)
     return index

@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from .room_vocabulary import ROOM_KEYWORDS, ROOM_NAMES
+from .steps import in_turns
 from .text_folding import fold
 
 # Of two rooms with the same score the one further left wins: first where a wrong guess would
@@ -31,6 +32,7 @@ ROOM_PRIORITY: Final = (
 
 _DECISIVE_WEIGHT: Final = 3
 _TELLING_WEIGHT: Final = 1
+_KEYWORDS_AT_ONCE: Final = 10
 
 # Letters that no normalisation takes apart, but that people without the key type in plain.
 _PLAIN_LETTERS: Final = str.maketrans({"ł": "l", "œ": "oe", "æ": "ae", "ø": "o"})
@@ -183,7 +185,7 @@ def _matcher() -> _Matcher:
 def _weights_by_entry() -> dict[str, _Weights]:
     """Merge the languages: an entry has one weight per room, the highest it was given."""
     weights: dict[str, _Weights] = {}
-    for keywords in ROOM_KEYWORDS:
+    for keywords in in_turns(ROOM_KEYWORDS, _KEYWORDS_AT_ONCE):
         for entries, weight in (
             (keywords.telling_entries(), _TELLING_WEIGHT),
             (keywords.decisive_entries(), _DECISIVE_WEIGHT),
