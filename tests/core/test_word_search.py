@@ -16,7 +16,10 @@ from custom_components.ai_memory.core import (
     Scope,
     memories,
 )
-from custom_components.ai_memory.core.postings import PARSED_AT_ONCE_CHARACTERS, _numbers
+from custom_components.ai_memory.core.number_lists import (
+    PARSED_AT_ONCE_CHARACTERS,
+    numbers_of,
+)
 from custom_components.ai_memory.core.visibility import Clause, visible_to
 from custom_components.ai_memory.core.visible_set import VisibleSet
 from custom_components.ai_memory.core.word_search import CANDIDATES, WordMatch, best_by_words
@@ -128,9 +131,9 @@ def test_long_lists_of_sequences_are_read_in_pieces() -> None:
     sequences = list(range(1, 10 * PARSED_AT_ONCE_CHARACTERS // 6))
     listed = f"[{','.join(map(str, sequences))}]"
     assert len(listed) > 5 * PARSED_AT_ONCE_CHARACTERS
-    assert _numbers(listed).tolist() == sequences
-    assert _numbers("[]").tolist() == []
-    assert _numbers("[7]").tolist() == [7]
+    assert numbers_of(listed).tolist() == sequences
+    assert numbers_of("[]").tolist() == []
+    assert numbers_of("[7]").tolist() == [7]
 
 
 def test_a_visible_set_follows_changes() -> None:

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .fulltext import quoted
+from .number_lists import numbers_of
 from .vector_index import Sequences
 from .visible_set import VisibleSet
 
 COLUMN_WEIGHTS: Final = {"content": 1.0, "summary": 0.5}
 """How much a word counts in the text itself, and in its summary or the name of its place."""
-
-PARSED_AT_ONCE_CHARACTERS: Final = 1 << 18
-"""Numbers are read in pieces, so that no other thread waits long for the interpreter."""
 
 _WORDS: Final = """
     SELECT (
@@ -124,13 +122,13 @@ def read_parts(parts: Sequence[str], arrays: Sequence[str], visible: VisibleSet)
 def _read(
     phrase: str, arrays: Sequence[str], weights: Sequence[float], visible: VisibleSet
 ) -> Postings:
-    columns = [(_numbers(array), weight) for array, weight in zip(arrays, weights, strict=True)]
+    columns = [(numbers_of(array), weight) for array, weight in zip(arrays, weights, strict=True)]
     held = [(sequences, weight) for sequences, weight in columns if len(sequences)]
     if len(held) == 1:
         sequences, weight = held[0]
         seen = sequences[visible.mask(sequences)]
         return Postings(phrase, seen, np.full(len(seen), weight, np.float32))
-    every = np.concatenate([sequences for sequences, _ in held]) if held else _numbers("[]")
+    every = np.concatenate([sequences for sequences, _ in held]) if held else numbers_of("[]")
     of_each = np.repeat([weight for _, weight in held], [len(found) for found, _ in held])
     kept = np.flatnonzero(visible.mask(every))
     if not len(kept):
@@ -140,16 +138,3 @@ def _read(
     starts = np.flatnonzero(np.diff(every[kept], prepend=-1))
     summed = np.add.reduceat(of_each[kept], starts).astype(np.float32)
     return Postings(phrase, every[kept][starts], summed)
-
-
-def _numbers(json_array: str) -> Sequences:
-    parts = []
-    start, end = 1, len(json_array) - 1
-    while start < end:
-        stop = json_array.find(",", start + PARSED_AT_ONCE_CHARACTERS)
-        stop = end if stop < 0 else stop
-        parts.append(np.fromstring(json_array[start:stop], np.int64, sep=","))
-        start = stop + 1
-    if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

@@ -11,6 +11,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .number_lists import numbers_of
 from .vector_blocks import Sequences
 
 SPREAD_OVER: Final = 512
@@ -48,8 +49,7 @@ class VisibleSet:
     @classmethod
     def parse(cls, json_array: str) -> Self:
         """Read the JSON array of sequences that the repository returns."""
-        # Reads without holding the interpreter, unlike a parser that makes a list.
-        sequences: Sequences = np.fromstring(json_array[1:-1], np.int64, sep=",")
+        sequences = numbers_of(json_array)
         admitted = np.zeros(int(sequences.max(initial=0)) + 2, np.bool_)
         admitted[sequences] = True
         return cls(admitted, Spread.over(admitted))
