@@ -127,13 +127,14 @@ class MemorySearch:
         limit: int,
         min_score: float | None,
     ) -> SearchResult:
+        visible_near = await self.visibility.visible(near)
         inquiry = _Inquiry(
             query=query,
             vector=vector,
             near=near,
             every=every,
-            visible_near=await self.visibility.visible(near),
-            visible=await self.visibility.visible(every),
+            visible_near=visible_near,
+            visible=visible_near if every is near else await self.visibility.visible(every),
             limit=limit,
             floor=self._floor() if min_score is None else min_score,
             now=self._local_now(),
@@ -249,12 +250,10 @@ class _Inquiry:
         """Return what was written then, where the query asks for nothing but its time."""
         if time is None or not time.alone:
             return []
-        for clause in (self.near, self.every):
-            if of_time := newest_between(
-                connection, clause, time.start_ms, time.end_ms, self.depth
-            ):
-                return of_time
-        return []
+        of_time = newest_between(connection, self.near, time.start_ms, time.end_ms, self.depth)
+        if of_time or not self.asks_archive:
+            return of_time
+        return newest_between(connection, self.every, time.start_ms, time.end_ms, self.depth)
 
     def _candidate(
         self,
